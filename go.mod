@@ -1,0 +1,3 @@
+module github.com/dlpackgo/dlpackgo
+
+go 1.25.0
