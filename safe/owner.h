@@ -16,8 +16,7 @@
 typedef struct dlpackgo_owner dlpackgo_owner;
 
 struct dlpackgo_owner {
-    _Atomic int64_t references;
-    _Atomic int64_t exports; /* managed tensors and buffers handed out and not yet given back */
+    _Atomic uint64_t counts; /* references below, of which exports above: one atomic operation serves both */
     void (*destroy)(dlpackgo_owner *self);
     dlpackgo_owner *next; /* link of the queue in which a dead owner waits for its thread */
     void *context;        /* what destroy needs: a managed tensor, a Python object, or NULL */
@@ -25,11 +24,13 @@ struct dlpackgo_owner {
     int64_t bytes;        /* size of the memory, 0 when it is not ours */
 };
 
-/* What lives now, for leak tests and dlpackgo.debug: owners, bytes of own memory, exports. */
+#define DLPACKGO_REFERENCE ((uint64_t)1)
+#define DLPACKGO_EXPORT ((uint64_t)1 << 32)
+
+/* What lives now, for leak tests and dlpackgo.debug. An export that is not given back keeps its owner alive. */
 typedef struct {
     _Atomic int64_t owners;
-    _Atomic int64_t bytes;
-    _Atomic int64_t exports;
+    _Atomic int64_t bytes; /* of own memory */
 } dlpackgo_live_counts;
 
 extern dlpackgo_live_counts dlpackgo_live;
@@ -56,16 +57,40 @@ void dlpackgo_owner_free(dlpackgo_owner *self);
 
 static inline dlpackgo_owner *dlpackgo_owner_retain(dlpackgo_owner *self)
 {
-    atomic_fetch_add_explicit(&self->references, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&self->counts, DLPACKGO_REFERENCE, memory_order_relaxed);
     return self;
+}
+
+/* A reference that counts as an export: a managed tensor or a buffer in the hands of a consumer. */
+static inline dlpackgo_owner *dlpackgo_owner_retain_export(dlpackgo_owner *self)
+{
+    atomic_fetch_add_explicit(&self->counts, DLPACKGO_EXPORT | DLPACKGO_REFERENCE, memory_order_relaxed);
+    return self;
+}
+
+static inline void dlpackgo_owner_give_back(dlpackgo_owner *self, uint64_t counted)
+{
+    uint64_t before = atomic_fetch_sub_explicit(&self->counts, counted, memory_order_release);
+    if ((uint32_t)before == 1) {
+        atomic_thread_fence(memory_order_acquire);
+        self->destroy(self);
+    }
 }
 
 static inline void dlpackgo_owner_release(dlpackgo_owner *self)
 {
-    if (atomic_fetch_sub_explicit(&self->references, 1, memory_order_release) == 1) {
-        atomic_thread_fence(memory_order_acquire);
-        self->destroy(self);
-    }
+    dlpackgo_owner_give_back(self, DLPACKGO_REFERENCE);
+}
+
+static inline void dlpackgo_owner_release_export(dlpackgo_owner *self)
+{
+    dlpackgo_owner_give_back(self, DLPACKGO_EXPORT | DLPACKGO_REFERENCE);
+}
+
+/* How many managed tensors and buffers are out. */
+static inline uint32_t dlpackgo_owner_exports(dlpackgo_owner *self)
+{
+    return (uint32_t)(atomic_load_explicit(&self->counts, memory_order_acquire) >> 32);
 }
 
 #endif

@@ -1,0 +1,77 @@
+#include "pack.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "layout.h"
+
+/* Devices whose data is a handle, not an address: the byte offset cannot be folded into it. */
+static bool is_handle(int32_t device_type)
+{
+    return device_type == kDLOpenCL || device_type == kDLVulkan || device_type == kDLMetal || device_type == kDLWebGPU;
+}
+
+/* Copies view into tensor, with shape and strides at extents, the way every export looks. */
+static void describe(DLTensor *tensor, int64_t *extents, const DLTensor *view)
+{
+    size_t ndim = (size_t)view->ndim;
+    *tensor = *view;
+    tensor->shape = extents;
+    tensor->strides = extents + ndim;
+    if (ndim > 0) {
+        memcpy(tensor->shape, view->shape, ndim * sizeof *extents);
+        if (view->strides != NULL)
+            memcpy(tensor->strides, view->strides, ndim * sizeof *extents);
+        else
+            dlpackgo_row_major_strides(tensor->shape, view->ndim, tensor->strides);
+    }
+    if (!is_handle(view->device.device_type)) {
+        tensor->data = (char *)view->data + view->byte_offset;
+        tensor->byte_offset = 0;
+    }
+    if (dlpackgo_numel(view->shape, view->ndim) == 0)
+        tensor->data = NULL;
+}
+
+static void delete_legacy(DLManagedTensor *self)
+{
+    dlpackgo_owner *owner = self->manager_ctx;
+    free(self);
+    dlpackgo_owner_release_export(owner);
+}
+
+static void delete_versioned(DLManagedTensorVersioned *self)
+{
+    dlpackgo_owner *owner = self->manager_ctx;
+    free(self);
+    dlpackgo_owner_release_export(owner);
+}
+
+static size_t extents_size(const DLTensor *view)
+{
+    return 2 * (size_t)view->ndim * sizeof(int64_t);
+}
+
+DLManagedTensor *dlpackgo_pack(dlpackgo_owner *owner, const DLTensor *view)
+{
+    DLManagedTensor *managed = malloc(sizeof *managed + extents_size(view));
+    if (managed == NULL)
+        return NULL;
+    describe(&managed->dl_tensor, (int64_t *)(managed + 1), view);
+    managed->manager_ctx = dlpackgo_owner_retain_export(owner);
+    managed->deleter = delete_legacy;
+    return managed;
+}
+
+DLManagedTensorVersioned *dlpackgo_pack_versioned(dlpackgo_owner *owner, const DLTensor *view, uint64_t flags)
+{
+    DLManagedTensorVersioned *managed = malloc(sizeof *managed + extents_size(view));
+    if (managed == NULL)
+        return NULL;
+    managed->version = (DLPackVersion){DLPACK_MAJOR, DLPACK_MINOR};
+    managed->manager_ctx = dlpackgo_owner_retain_export(owner);
+    managed->deleter = delete_versioned;
+    managed->flags = flags;
+    describe(&managed->dl_tensor, (int64_t *)(managed + 1), view);
+    return managed;
+}
