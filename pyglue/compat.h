@@ -1,0 +1,62 @@
+/* Python.h, and the few names that only one of our two builds has: the limited API of 3.12 and newer, and the full API
+ * of 3.11 and of free-threaded builds. */
+#ifndef DLPACKGO_COMPAT_H
+#define DLPACKGO_COMPAT_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <structmember.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#if PY_VERSION_HEX < 0x030B0000
+#error "dlpackgo needs CPython 3.11 or newer"
+#endif
+
+#if !defined(Py_LIMITED_API) && PY_VERSION_HEX >= 0x030C0000 && !defined(Py_GIL_DISABLED)
+#error "builds for CPython 3.12 and newer use the limited API: define Py_LIMITED_API=0x030c0000"
+#endif
+
+/* An exception that is put aside while a deleter or a destructor runs. */
+typedef struct {
+#if PY_VERSION_HEX >= 0x030C0000
+    PyObject *raised;
+#else
+    PyObject *type, *value, *traceback;
+#endif
+} pending_exception;
+
+static inline pending_exception exception_put_aside(void)
+{
+    pending_exception e;
+#if PY_VERSION_HEX >= 0x030C0000
+    e.raised = PyErr_GetRaisedException();
+#else
+    PyErr_Fetch(&e.type, &e.value, &e.traceback);
+#endif
+    return e;
+}
+
+static inline void exception_bring_back(pending_exception e)
+{
+#if PY_VERSION_HEX >= 0x030C0000
+    PyErr_SetRaisedException(e.raised);
+#else
+    PyErr_Restore(e.type, e.value, e.traceback);
+#endif
+}
+
+/* A mutex that does nothing where the GIL already serializes. */
+#ifdef Py_GIL_DISABLED
+#include <pthread.h>
+#define SHARED_MUTEX(name) static pthread_mutex_t name = PTHREAD_MUTEX_INITIALIZER
+#define SHARED_LOCK(name) pthread_mutex_lock(&(name))
+#define SHARED_UNLOCK(name) pthread_mutex_unlock(&(name))
+#else
+#define SHARED_MUTEX(name) _Static_assert(1, "the GIL serializes")
+#define SHARED_LOCK(name) ((void)0)
+#define SHARED_UNLOCK(name) ((void)0)
+#endif
+
+#endif

@@ -1,0 +1,46 @@
+/* Guards of the process: forked children, threads without the GIL, the end of the interpreter. */
+#ifndef DLPACKGO_GUARD_H
+#define DLPACKGO_GUARD_H
+
+#include "compat.h"
+#include "../safe/owner.h"
+
+/* The door to Go: 0 while it is open. Shut in a forked child, which has no Go runtime that works (everything that is
+ * plain C goes on working there), and at exit. */
+enum { GUARD_FORKED = 1, GUARD_CLOSING = 2 };
+extern _Atomic int guard_door;
+
+/* Installs the fork handler and the exit handlers. 0, or -1 with an exception set. */
+int guard_install(PyObject *module);
+
+/* Raises the RuntimeError that says why the door is shut; returns -1. */
+int guard_refuse_go(void);
+
+/* To be asked before every call into Go, which would hang or come too late behind a shut door. */
+static inline int guard_enter_go(void)
+{
+    return atomic_load_explicit(&guard_door, memory_order_relaxed) == 0 ? 0 : guard_refuse_go();
+}
+
+/* Whether this thread may touch Python objects now. Safe to ask on any thread at any time. */
+bool guard_holds_gil(void);
+
+/* Owners of what needs the GIL to be released. The destroy of such an owner runs at once on a thread that holds the
+ * GIL; on others it waits for the next call of ours that does, or for Python's pending calls; after the end of the
+ * interpreter it is leaked on purpose. */
+dlpackgo_owner *guarded_owner_of_managed(DLManagedTensor *managed);
+dlpackgo_owner *guarded_owner_of_managed_versioned(DLManagedTensorVersioned *managed);
+dlpackgo_owner *guarded_owner_of_object(PyObject *object); /* takes a reference of its own */
+dlpackgo_owner *guarded_owner_of_buffer(Py_buffer *view);  /* takes the view over, which malloc made */
+
+extern _Atomic(dlpackgo_owner *) guard_deferred;
+void guard_drain(void);
+
+/* Runs what waits for the GIL. Call on every entry from Python; costs one load when nothing waits. */
+static inline void guard_drain_deferred(void)
+{
+    if (atomic_load_explicit(&guard_deferred, memory_order_relaxed) != NULL)
+        guard_drain();
+}
+
+#endif

@@ -1,0 +1,332 @@
+/* The Tensor type: allocation, life and plain attributes. */
+#include "tensor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "guard.h"
+
+PyTypeObject *Tensor_Type;
+int64_t tensor_live;
+
+/* --- allocation --------------------------------------------------------------------------------------------------- */
+
+#ifndef Py_GIL_DISABLED
+/* Dead objects, kept for the next one. Serialized by the GIL; free-threaded builds leave it to Python's allocator. */
+enum { FREE_LIST_LIMIT = 64 };
+static TensorObject *free_list[FREE_LIST_LIMIT];
+static int free_list_length;
+#endif
+
+static TensorObject *take_object(void)
+{
+#ifndef Py_GIL_DISABLED
+    if (free_list_length > 0)
+        return free_list[--free_list_length];
+#endif
+    return PyObject_Malloc(sizeof(TensorObject));
+}
+
+static void give_object(TensorObject *self)
+{
+#ifndef Py_GIL_DISABLED
+    if (free_list_length < FREE_LIST_LIMIT) {
+        free_list[free_list_length++] = self;
+        return;
+    }
+#endif
+    PyObject_Free(self);
+}
+
+static void count_live(int64_t change)
+{
+#ifdef Py_GIL_DISABLED
+    __atomic_fetch_add(&tensor_live, change, __ATOMIC_RELAXED);
+#else
+    tensor_live += change;
+#endif
+}
+
+TensorObject *tensor_allocate(int ndim)
+{
+    TensorObject *self = take_object();
+    if (self == NULL)
+        return (TensorObject *)PyErr_NoMemory();
+    int64_t *extents = self->extents;
+    if (ndim > TENSOR_INLINE_NDIM) {
+        extents = malloc(2 * (size_t)ndim * sizeof *extents);
+        if (extents == NULL) {
+            give_object(self);
+            return (TensorObject *)PyErr_NoMemory();
+        }
+    }
+    PyObject_Init((PyObject *)self, Tensor_Type);
+    self->owner = NULL;
+    self->base = NULL;
+    self->flags = 0;
+    self->closed = false;
+    self->buffers = 0;
+    self->weak_references = NULL;
+    self->view.ndim = ndim;
+    self->view.shape = extents;
+    self->view.strides = extents + ndim;
+    self->view.byte_offset = 0;
+    count_live(1);
+    return self;
+}
+
+static void release_memory(TensorObject *self)
+{
+    dlpackgo_owner *owner = self->owner;
+    self->owner = NULL;
+    if (owner != NULL)
+        dlpackgo_owner_release(owner);
+    Py_CLEAR(self->base);
+}
+
+static void tensor_dealloc(PyObject *object)
+{
+    TensorObject *self = (TensorObject *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    if (self->weak_references != NULL)
+        PyObject_ClearWeakRefs(object);
+    release_memory(self);
+    if (self->view.shape != self->extents)
+        free(self->view.shape);
+    count_live(-1);
+    give_object(self);
+    Py_DECREF(type);
+}
+
+/* --- sharing memory ----------------------------------------------------------------------------------------------- */
+
+/* In the free-threaded build two threads may make the first export of one tensor. */
+SHARED_MUTEX(owner_mutex);
+
+dlpackgo_owner *tensor_owner(TensorObject *self)
+{
+    SHARED_LOCK(owner_mutex);
+    if (self->owner == NULL) {
+        self->owner = guarded_owner_of_object(self->base);
+        if (self->owner == NULL)
+            PyErr_NoMemory();
+    }
+    dlpackgo_owner *owner = self->owner;
+    SHARED_UNLOCK(owner_mutex);
+    return owner;
+}
+
+TensorObject *tensor_share(TensorObject *source, int ndim)
+{
+    dlpackgo_owner *owner = tensor_owner(source);
+    TensorObject *self = owner == NULL ? NULL : tensor_allocate(ndim);
+    if (self == NULL)
+        return NULL;
+    self->owner = dlpackgo_owner_retain(owner);
+    self->base = source->base;
+    Py_XINCREF(self->base);
+    self->flags = source->flags;
+    self->view.data = source->view.data;
+    self->view.device = source->view.device;
+    self->view.dtype = source->view.dtype;
+    self->view.byte_offset = source->view.byte_offset;
+    return self;
+}
+
+int tensor_check_open(TensorObject *self)
+{
+    if (!self->closed)
+        return 0;
+    PyErr_SetString(PyExc_ValueError, "this tensor is closed; its memory was given back");
+    return -1;
+}
+
+int tensor_check_host(TensorObject *self, const char *what)
+{
+    if (tensor_check_open(self) < 0)
+        return -1;
+    if (dlpackgo_host_accessible(self->view.device.device_type))
+        return 0;
+    char name[32];
+    PyErr_Format(PyExc_BufferError,
+                 "%s needs memory that the host can read, and this tensor lies on %s; "
+                 "bring it over with dlpackgo.from_dlpack(x, device='cpu')",
+                 what, device_name(self->view.device, name));
+    return -1;
+}
+
+/* --- close -------------------------------------------------------------------------------------------------------- */
+
+static PyObject *tensor_close(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    TensorObject *self = (TensorObject *)object;
+    Py_ssize_t exports = self->buffers + (self->owner == NULL ? 0 : (Py_ssize_t)dlpackgo_owner_exports(self->owner));
+    if (exports > 0) {
+        PyErr_Format(PyExc_BufferError, "cannot close this tensor: %zd export%s of its memory %s still alive; "
+                     "drop the arrays and views that consumers made from it first",
+                     exports, exports == 1 ? "" : "s", exports == 1 ? "is" : "are");
+        return NULL;
+    }
+    if (!self->closed) {
+        self->closed = true;
+        self->view.data = NULL;
+        release_memory(self);
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *tensor_enter(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    if (tensor_check_open((TensorObject *)self) < 0)
+        return NULL;
+    Py_INCREF(self);
+    return self;
+}
+
+static PyObject *tensor_exit(PyObject *self, PyObject *arguments)
+{
+    (void)arguments;
+    return tensor_close(self, NULL);
+}
+
+/* --- attributes --------------------------------------------------------------------------------------------------- */
+
+PyObject *tuple_of_extents(const int64_t *extents, int n)
+{
+    PyObject *tuple = PyTuple_New(n);
+    for (int i = 0; tuple != NULL && i < n; i++) {
+        PyObject *extent = PyLong_FromLongLong(extents[i]);
+        if (extent == NULL || PyTuple_SetItem(tuple, i, extent) < 0)
+            Py_CLEAR(tuple);
+    }
+    return tuple;
+}
+
+#define GETTER(name, expression)                                                                                       \
+    static PyObject *tensor_get_##name(PyObject *object, void *unused)                                                 \
+    {                                                                                                                  \
+        TensorObject *self = (TensorObject *)object;                                                                   \
+        (void)unused;                                                                                                  \
+        return expression;                                                                                             \
+    }
+
+GETTER(shape, tuple_of_extents(self->view.shape, self->view.ndim))
+GETTER(strides, tuple_of_extents(self->view.strides, self->view.ndim))
+GETTER(ndim, PyLong_FromLong(self->view.ndim))
+GETTER(size, PyLong_FromLongLong(tensor_numel(self)))
+GETTER(itemsize, PyLong_FromLongLong(dlpackgo_item_size(self->view.dtype, self->flags)))
+GETTER(nbytes, PyLong_FromLongLong(tensor_nbytes(self)))
+GETTER(dtype, dtype_object(self->view.dtype))
+GETTER(device, device_object(self->view.device))
+GETTER(readonly, PyBool_FromLong(tensor_readonly(self)))
+GETTER(is_contiguous, PyBool_FromLong(tensor_contiguous(self)))
+GETTER(data_ptr, PyLong_FromVoidPtr((char *)self->view.data + self->view.byte_offset))
+GETTER(closed, PyBool_FromLong(self->closed))
+
+static PyGetSetDef tensor_attributes[] = {
+    {"shape", tensor_get_shape, NULL, "The extents, a tuple of ints.", NULL},
+    {"strides", tensor_get_strides, NULL, "Steps between neighbours along each axis, in elements (not in bytes).", NULL},
+    {"ndim", tensor_get_ndim, NULL, "How many axes there are, 0 to 64.", NULL},
+    {"size", tensor_get_size, NULL, "How many elements there are.", NULL},
+    {"itemsize", tensor_get_itemsize, NULL, "Bytes of one element, rounded up for packed sub-byte types.", NULL},
+    {"nbytes", tensor_get_nbytes, NULL, "Bytes of all elements; packed sub-byte types are rounded up once.", NULL},
+    {"dtype", tensor_get_dtype, NULL, "The element type, a dlpackgo.DType.", NULL},
+    {"device", tensor_get_device, NULL, "Where the memory lies, a dlpackgo.Device (type, id).", NULL},
+    {"readonly", tensor_get_readonly, NULL, "Whether the memory must not be written to.", NULL},
+    {"is_contiguous", tensor_get_is_contiguous, NULL, "Whether the elements lie row-major without gaps.", NULL},
+    {"data_ptr", tensor_get_data_ptr, NULL, "Address of the first element, an int.", NULL},
+    {"closed", tensor_get_closed, NULL, "Whether close() gave the memory back.", NULL},
+    {"T", tensor_get_T, NULL, "A view with the axes reversed.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+/* --- the type ----------------------------------------------------------------------------------------------------- */
+
+static PyObject *tensor_sizeof(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    TensorObject *self = (TensorObject *)object;
+    int64_t size = (int64_t)sizeof *self;
+    if (self->view.shape != self->extents)
+        size += 2 * self->view.ndim * (int64_t)sizeof(int64_t);
+    if (self->owner != NULL)
+        size += (int64_t)sizeof *self->owner + self->owner->bytes;
+    return PyLong_FromLongLong(size);
+}
+
+#define FASTCALL(function) (PyCFunction)(void (*)(void))(function)
+
+static PyMethodDef tensor_methods[] = {
+    {"__dlpack__", FASTCALL(tensor_dlpack), METH_FASTCALL | METH_KEYWORDS,
+     "__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n"
+     "A capsule that shares this memory, or a copy of it.\n\n"
+     "With max_version (1, 0) or newer the capsule is named 'dltensor_versioned', else 'dltensor'.\n"
+     "Raises BufferError for what cannot be shared so: read-only memory in a legacy capsule, another device\n"
+     "without a copy. See https://data-apis.org/array-api/latest/API_specification/generated/"
+     "array_api.array.__dlpack__.html"},
+    {"__dlpack_device__", tensor_dlpack_device, METH_NOARGS,
+     "__dlpack_device__($self, /)\n--\n\nThe pair (device_type, device_id), two ints."},
+    {"numpy", tensor_numpy, METH_NOARGS,
+     "numpy($self, /)\n--\n\nA numpy.ndarray on this memory; read-only if the tensor is. Needs NumPy."},
+    {"torch", tensor_torch, METH_NOARGS,
+     "torch($self, /)\n--\n\nA torch.Tensor on this memory. Needs PyTorch."},
+    {"tolist", tensor_tolist, METH_NOARGS,
+     "tolist($self, /)\n--\n\nThe elements as nested lists of Python numbers; a single number for a tensor without axes."},
+    {"item", tensor_item, METH_NOARGS,
+     "item($self, /)\n--\n\nThe only element, as a Python number. ValueError when there is not exactly one."},
+    {"copy", tensor_copy, METH_NOARGS,
+     "copy($self, /)\n--\n\nA row-major copy in memory of its own, writable."},
+    {"__copy__", tensor_copy, METH_NOARGS, NULL},
+    {"__deepcopy__", tensor_copy, METH_O, NULL},
+    {"transpose", FASTCALL(tensor_transpose), METH_FASTCALL,
+     "transpose($self, /, *axes)\n--\n\nA view with the axes in another order; reversed when none are given."},
+    {"reshape", FASTCALL(tensor_reshape), METH_FASTCALL,
+     "reshape($self, /, *shape)\n--\n\nA view with another shape; one extent may be -1.\n\n"
+     "ValueError where the layout would need a copy."},
+    {"close", tensor_close, METH_NOARGS,
+     "close($self, /)\n--\n\nGives the memory back now. BufferError while exports of it live; harmless when repeated."},
+    {"__enter__", tensor_enter, METH_NOARGS, NULL},
+    {"__exit__", tensor_exit, METH_VARARGS, NULL},
+    {"__sizeof__", tensor_sizeof, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyMemberDef tensor_members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(TensorObject, weak_references), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyType_Slot tensor_slots[] = {
+    {Py_tp_doc, "A tensor in memory that Go, or another library, owns; shared through DLPack without a copy.\n\n"
+                "Made by from_dlpack, by the creation functions, and by Go functions."},
+    {Py_tp_dealloc, tensor_dealloc},
+    {Py_tp_repr, tensor_repr},
+    {Py_tp_iter, tensor_iterate},
+    {Py_tp_getset, tensor_attributes},
+    {Py_tp_methods, tensor_methods},
+    {Py_tp_members, tensor_members},
+    {Py_nb_bool, tensor_bool},
+    {Py_mp_length, tensor_length},
+    {Py_mp_subscript, tensor_subscript},
+    {Py_bf_getbuffer, tensor_getbuffer},
+    {Py_bf_releasebuffer, tensor_releasebuffer},
+    {0, NULL},
+};
+
+static PyType_Spec tensor_spec = {
+    "dlpackgo.Tensor",
+    sizeof(TensorObject),
+    0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    tensor_slots,
+};
+
+int tensor_ready(PyObject *module)
+{
+    Tensor_Type = (PyTypeObject *)PyType_FromSpec(&tensor_spec);
+    if (Tensor_Type == NULL)
+        return -1;
+    return PyModule_AddObjectRef(module, "Tensor", (PyObject *)Tensor_Type);
+}

@@ -1,0 +1,126 @@
+/* The Tensor object, and what the files of this package know of each other. */
+#ifndef DLPACKGO_TENSOR_H
+#define DLPACKGO_TENSOR_H
+
+#include "compat.h"
+#include "../safe/layout.h"
+#include "../safe/owner.h"
+
+/* Shape and strides up to this rank lie inside the object. */
+#define TENSOR_INLINE_NDIM 4
+
+typedef struct {
+    PyObject_HEAD
+    dlpackgo_owner *owner; /* shared with views and exports; NULL once closed, or while base alone is enough */
+    PyObject *base;        /* the object whose memory this is, as long as nothing was exported; or NULL */
+    DLTensor view;         /* sound; strides always given; byte_offset 0 where the device has addresses */
+    uint64_t flags;        /* READ_ONLY and SUBBYTE_PADDED */
+    bool closed;
+    Py_ssize_t buffers; /* Py_buffers out */
+    PyObject *weak_references;
+    int64_t extents[2 * TENSOR_INLINE_NDIM];
+} TensorObject;
+
+extern PyTypeObject *Tensor_Type;
+extern int64_t tensor_live;
+
+static inline bool Tensor_Check(PyObject *object)
+{
+    return Py_TYPE(object) == Tensor_Type;
+}
+
+/* --- tensor.c --- */
+int tensor_ready(PyObject *module);
+/* A tensor without memory yet, whose shape and strides have room for ndim (0 to 64) extents each. */
+TensorObject *tensor_allocate(int ndim);
+/* A view on the memory of source: shares its owner; the caller fills in view.data, shape and strides. */
+TensorObject *tensor_share(TensorObject *source, int ndim);
+/* The owner to count exports on; made now if base alone kept the memory so far. Borrowed. NULL with MemoryError. */
+dlpackgo_owner *tensor_owner(TensorObject *self);
+int tensor_check_open(TensorObject *self);
+/* Raises BufferError when the host cannot read the memory; what names the reader. */
+int tensor_check_host(TensorObject *self, const char *what);
+static inline int64_t tensor_numel(const TensorObject *self)
+{
+    return dlpackgo_numel(self->view.shape, self->view.ndim);
+}
+static inline int64_t tensor_nbytes(const TensorObject *self)
+{
+    return dlpackgo_packed_size(self->view.dtype, self->flags, tensor_numel(self));
+}
+static inline bool tensor_readonly(const TensorObject *self)
+{
+    return (self->flags & DLPACK_READ_ONLY) != 0;
+}
+static inline bool tensor_contiguous(const TensorObject *self)
+{
+    return dlpackgo_is_contiguous(self->view.shape, self->view.strides, self->view.ndim);
+}
+/* A tuple of ints. */
+PyObject *tuple_of_extents(const int64_t *extents, int n);
+
+/* --- values.c: elements as Python objects --- */
+PyObject *tensor_tolist(PyObject *self, PyObject *unused);
+PyObject *tensor_item(PyObject *self, PyObject *unused);
+PyObject *tensor_repr(PyObject *self);
+int tensor_bool(PyObject *self);
+
+/* --- shape.c: views --- */
+PyObject *tensor_subscript(PyObject *self, PyObject *key);
+Py_ssize_t tensor_length(PyObject *self);
+PyObject *tensor_iterate(PyObject *self);
+PyObject *tensor_get_T(PyObject *self, void *unused);
+PyObject *tensor_transpose(PyObject *self, PyObject *const *args, Py_ssize_t nargs);
+PyObject *tensor_reshape(PyObject *self, PyObject *const *args, Py_ssize_t nargs);
+
+/* --- create.c --- */
+/* Fresh row-major host memory for the shape and dtype. */
+TensorObject *tensor_create(const int64_t *shape, int ndim, DLDataType dtype, bool zeroed);
+/* A row-major copy in fresh host memory. */
+TensorObject *tensor_copy_host(TensorObject *source);
+PyObject *tensor_copy(PyObject *self, PyObject *unused);
+int create_ready(PyObject *module);
+
+/* --- export.c --- */
+PyObject *tensor_dlpack(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
+PyObject *tensor_dlpack_device(PyObject *self, PyObject *unused);
+PyObject *tensor_numpy(PyObject *self, PyObject *unused);
+PyObject *tensor_torch(PyObject *self, PyObject *unused);
+int export_ready(PyObject *module);
+
+/* --- buffer.c --- */
+int tensor_getbuffer(PyObject *self, Py_buffer *buffer, int request);
+void tensor_releasebuffer(PyObject *self, Py_buffer *buffer);
+
+/* --- dtype.c --- */
+extern PyTypeObject *DType_Type;
+int dtype_ready(PyObject *module);
+PyObject *dtype_object(DLDataType dtype);                   /* interned for the everyday types */
+int dtype_parse(PyObject *object, DLDataType *dtype);       /* DType, name, NumPy dtype or type, torch dtype, tuple */
+const char *dtype_name(DLDataType dtype, char buffer[32]);
+const char *dtype_buffer_format(DLDataType dtype);          /* NULL where the buffer protocol has none */
+bool dtype_from_buffer_format(const char *format, Py_ssize_t itemsize, DLDataType *dtype);
+
+/* --- device.c --- */
+int device_ready(PyObject *module);
+PyObject *device_object(DLDevice device);
+int device_parse(PyObject *object, DLDevice *device);
+const char *device_name(DLDevice device, char buffer[32]);
+
+/* --- import.c --- */
+PyObject *from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
+int import_ready(PyObject *module);
+/* The tensor of any producer, without a copy: what from_dlpack(x) gives. */
+TensorObject *import_any(PyObject *producer);
+/* A tensor over any object with the buffer protocol. */
+TensorObject *import_buffer(PyObject *object);
+
+/* --- keywords.c --- */
+/* Where name stands among the n interned keywords; -1 when it is none of them. */
+int keyword_index(PyObject *name, PyObject *const *keywords, int n);
+/* Interns the texts, which end with NULL. */
+int keywords_intern(const char *const *texts, PyObject **keywords);
+/* copy=: None (-1), False (0) or True (1). */
+int copy_parse(PyObject *object, int *copy);
+
+#endif
