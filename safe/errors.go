@@ -1,0 +1,179 @@
+package safe
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/dlpackgo/dlpackgo/ffi"
+)
+
+// One sentinel per rule of this package, for errors.Is. Where a rule has facts, the error has a type of its own, for
+// errors.As. What the validator refuses comes as the errors of package ffi.
+var (
+	ErrReleased = errors.New("safe: the memory is no longer there")
+	ErrLent     = errors.New("safe: the tensor is lent")
+	ErrKept     = errors.New("safe: a lent tensor was kept after the call")
+	ErrEmpty    = errors.New("safe: a view of nothing")
+	ErrDType    = errors.New("safe: another dtype")
+	ErrDevice   = errors.New("safe: memory that the host cannot reach")
+	ErrRank     = errors.New("safe: another rank")
+	ErrIndex    = errors.New("safe: an index outside the tensor")
+	ErrLayout   = errors.New("safe: a layout that needs a copy")
+	ErrLength   = errors.New("safe: another number of elements")
+	ErrPacked   = errors.New("safe: elements narrower than a byte have no address; unpack them first, or hand the whole tensor on")
+	ErrReadOnly = errors.New("safe: the memory is read-only; copy the tensor to write to it")
+	ErrOverlap  = errors.New("safe: elements that share memory")
+	ErrMemory   = errors.New("safe: out of memory")
+	ErrPanic    = errors.New("safe: a panic")
+)
+
+// ReleasedError says that memory was asked for after its time.
+type ReleasedError struct {
+	What string // what is gone, and why, as in "the tensor was closed"
+	Fix  string
+}
+
+// Error returns the message.
+func (e *ReleasedError) Error() string { return "safe: " + e.What + "; " + e.Fix }
+
+// Unwrap returns ErrReleased.
+func (e *ReleasedError) Unwrap() error { return ErrReleased }
+
+// DTypeError says that elements were asked for as another type than they have.
+type DTypeError struct {
+	Got, Want ffi.DLDataType
+}
+
+// Error returns the message.
+func (e *DTypeError) Error() string {
+	return fmt.Sprintf("safe: dtype is %v; %v is needed; convert the array first, or ask for a view of %v", e.Got, e.Want, e.Got)
+}
+
+// Unwrap returns ErrDType.
+func (e *DTypeError) Unwrap() error { return ErrDType }
+
+// DeviceError says that elements lie where the host cannot read them.
+type DeviceError struct {
+	Got ffi.DLDevice
+}
+
+// Error returns the message.
+func (e *DeviceError) Error() string {
+	return fmt.Sprintf("safe: device is %v, whose memory the host cannot reach; copy the tensor to the cpu first, or hand it to a library for that device with Lend", e.Got)
+}
+
+// Unwrap returns ErrDevice.
+func (e *DeviceError) Unwrap() error { return ErrDevice }
+
+// RankError says that a tensor has another number of axes than the operation takes.
+type RankError struct {
+	Got, Want int
+	AtLeast   bool // Want is the least that is accepted
+}
+
+// Error returns the message.
+func (e *RankError) Error() string {
+	least := ""
+	if e.AtLeast {
+		least = "at least "
+	}
+	return fmt.Sprintf("safe: rank is %d; %s%d is needed; give one index per axis, or Reshape the view", e.Got, least, e.Want)
+}
+
+// Unwrap returns ErrRank.
+func (e *RankError) Unwrap() error { return ErrRank }
+
+// IndexError says that an index lies outside an axis, or that there is no such axis (Axis is -1 then).
+type IndexError struct {
+	Axis   int
+	Got    int
+	Extent int // valid indices are 0 to Extent-1
+}
+
+// Error returns the message.
+func (e *IndexError) Error() string {
+	if e.Axis < 0 {
+		return fmt.Sprintf("safe: axis is %d; the view has %d axes, counted from 0", e.Got, e.Extent)
+	}
+	return fmt.Sprintf("safe: index[%d] is %d; 0 or more and less than the extent %d is accepted; compare with Dim(%d)", e.Axis, e.Got, e.Extent, e.Axis)
+}
+
+// Unwrap returns ErrIndex.
+func (e *IndexError) Unwrap() error { return ErrIndex }
+
+// LayoutError says that an operation without a copy needs another stride.
+type LayoutError struct {
+	Axis      int
+	Got, Want int64
+}
+
+// Error returns the message.
+func (e *LayoutError) Error() string {
+	return fmt.Sprintf("safe: strides[%d] is %d; row-major needs %d; take a copy with Contiguous or CopyTo", e.Axis, e.Got, e.Want)
+}
+
+// Unwrap returns ErrLayout.
+func (e *LayoutError) Unwrap() error { return ErrLayout }
+
+// LengthError says that a slice or a shape counts another number of elements than is needed.
+type LengthError struct {
+	What      string // what was counted, as in "the slice"
+	Got, Want int
+}
+
+// Error returns the message.
+func (e *LengthError) Error() string {
+	return fmt.Sprintf("safe: %s has %d elements; %d are needed; the product of the shape's extents must match", e.What, e.Got, e.Want)
+}
+
+// Unwrap returns ErrLength.
+func (e *LengthError) Unwrap() error { return ErrLength }
+
+// SliceError says that a slice does not lie inside its axis.
+type SliceError struct {
+	Axis, Start, Stop, Step, Extent int
+}
+
+// Error returns the message.
+func (e *SliceError) Error() string {
+	return fmt.Sprintf("safe: slice of axis %d is %d:%d:%d with extent %d; a positive step takes 0 <= start <= stop <= extent, a negative one -1 <= stop <= start < extent", e.Axis, e.Start, e.Stop, e.Step, e.Extent)
+}
+
+// Unwrap returns ErrIndex.
+func (e *SliceError) Unwrap() error { return ErrIndex }
+
+// OverlapError says that two indices of a tensor may stand for one element, so that writing is refused. Axis is -1 when
+// no axis alone is to blame.
+type OverlapError struct {
+	Axis int
+	Got  int64 // the stride
+}
+
+// Error returns the message.
+func (e *OverlapError) Error() string {
+	which := "strides let"
+	if e.Axis >= 0 {
+		which = fmt.Sprintf("strides[%d] is %d, which lets", e.Axis, e.Got)
+	}
+	return "safe: " + which + " elements share memory; writing needs memory of its own for each; copy the tensor first"
+}
+
+// Unwrap returns ErrOverlap.
+func (e *OverlapError) Unwrap() error { return ErrOverlap }
+
+// PanicError is a panic of a callback, turned into an error.
+type PanicError struct {
+	Value any
+	Stack []byte
+}
+
+// Error returns the message, without the stack.
+func (e *PanicError) Error() string { return fmt.Sprintf("safe: panic: %v", e.Value) }
+
+// Unwrap returns ErrPanic, or the value of the panic if it is an error.
+func (e *PanicError) Unwrap() []error {
+	if err, ok := e.Value.(error); ok {
+		return []error{ErrPanic, err}
+	}
+	return []error{ErrPanic}
+}
