@@ -164,7 +164,7 @@ def demo(session: nox.Session) -> None:
     """Exchange the digits data set with Go and draw it. TORCH=1 installs PyTorch for the torch hop."""
     torch = ["torch"] if os.environ.get("TORCH") == "1" else []
     provide(session, "numpy", "scikit-learn", "matplotlib", *torch, "-c", "tests/requirements.txt")
-    session.run("python", "-m", "dlpackgo", "demo", *session.posargs)
+    session.run("python", "-m", "dlpackgo", "demo", "--output=out/digits.png", *session.posargs)
 
 
 @nox.session(python=MAIN_PYTHON)

@@ -1,0 +1,10 @@
+"""Statistics in Go (gonum) on arrays of any library that speaks DLPack."""
+
+from ._core import stats as _functions
+
+cov = _functions.cov
+mean = _functions.mean
+quantile = _functions.quantile
+std = _functions.std
+
+__all__ = ["cov", "mean", "quantile", "std"]
