@@ -1,6 +1,7 @@
 /* dlpackgo.Device: (type, id), equal to the plain tuple that __dlpack_device__ gives, with a name. */
 #include "tensor.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* dlpackgo.DType: an element type, named as NumPy, ml_dtypes and PyTorch name it. */
 #include "tensor.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,11 +58,14 @@ static struct {
 };
 enum { NAMED_COUNT = sizeof named / sizeof *named };
 
-/* What Python and its buffers call types that DLPack knows under another name: "long long", and the built-in types. */
+/* The characters of struct formats by kind. How many bits they stand for is said by the item size, not by them: 'l' has
+ * 8 bytes natively and 4 with a prefix. */
 static const struct {
-    const char *format;
-    const char *name;
-} other_formats[] = {{"q", "int64"}, {"Q", "uint64"}, {"n", "int64"}, {"N", "uint64"}, {"c", "uint8"}};
+    uint8_t code;
+    const char *characters;
+} format_kinds[] = {
+    {kDLInt, "bhilqn"}, {kDLUInt, "BHILQNc"}, {kDLFloat, "efdg"}, {kDLComplex, "FD"}, {kDLBool, "?"},
+};
 
 static const struct {
     const char *alias;
@@ -119,12 +123,13 @@ bool dtype_from_buffer_format(const char *format, Py_ssize_t itemsize, DLDataTyp
         format = "B";
     if (*format == '@' || *format == '=' || *format == '<') /* this module is built for little-endian machines only */
         format++;
-    for (size_t i = 0; i < sizeof other_formats / sizeof *other_formats; i++)
-        if (strcmp(other_formats[i].format, format) == 0)
-            format = named[index_of_name(other_formats[i].name)].format;
-    for (int i = 0; i < NAMED_COUNT; i++)
-        if (named[i].format != NULL && strcmp(named[i].format, format) == 0 && named[i].dtype.bits / 8 == itemsize) {
-            *dtype = named[i].dtype;
+    bool complex = *format == 'Z';
+    format += complex;
+    if (itemsize < 1 || itemsize > 16 || format[0] == '\0' || format[1] != '\0')
+        return false;
+    for (size_t i = 0; i < sizeof format_kinds / sizeof *format_kinds; i++)
+        if (strchr(format_kinds[i].characters, *format) != NULL) {
+            *dtype = (DLDataType){complex ? kDLComplex : format_kinds[i].code, (uint8_t)(8 * itemsize), 1};
             return true;
         }
     return false;
@@ -246,7 +251,7 @@ static void dtype_dealloc(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
     PyObject_Free(self);
-    Py_DECREF(type);
+    Py_DECREF((PyObject *)type);
 }
 
 static PyObject *dtype_str(PyObject *self)

@@ -95,7 +95,7 @@ static void tensor_dealloc(PyObject *object)
         free(self->view.shape);
     count_live(-1);
     give_object(self);
-    Py_DECREF(type);
+    Py_DECREF((PyObject *)type);
 }
 
 /* --- sharing memory ----------------------------------------------------------------------------------------------- */
@@ -181,7 +181,7 @@ static PyObject *tensor_enter(PyObject *self, PyObject *unused)
     (void)unused;
     if (tensor_check_open((TensorObject *)self) < 0)
         return NULL;
-    Py_INCREF(self);
+    Py_INCREF((PyObject *)self);
     return self;
 }
 

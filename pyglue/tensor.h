@@ -5,6 +5,7 @@
 #include "compat.h"
 #include "../safe/layout.h"
 #include "../safe/owner.h"
+#include "../safe/validate.h"
 
 /* Shape and strides up to this rank lie inside the object. */
 #define TENSOR_INLINE_NDIM 4
@@ -75,7 +76,7 @@ PyObject *tensor_reshape(PyObject *self, PyObject *const *args, Py_ssize_t nargs
 
 /* --- create.c --- */
 /* Fresh row-major host memory for the shape and dtype. */
-TensorObject *tensor_create(const int64_t *shape, int ndim, DLDataType dtype, bool zeroed);
+TensorObject *tensor_create(const int64_t *shape, int ndim, DLDataType dtype, uint64_t flags, bool zeroed);
 /* A row-major copy in fresh host memory. */
 TensorObject *tensor_copy_host(TensorObject *source);
 PyObject *tensor_copy(PyObject *self, PyObject *unused);
@@ -114,6 +115,9 @@ int import_ready(PyObject *module);
 TensorObject *import_any(PyObject *producer);
 /* A tensor over any object with the buffer protocol. */
 TensorObject *import_buffer(PyObject *object);
+
+/* Raises BufferError with the text of the broken rule. */
+void raise_fault(const dlpackgo_fault *fault);
 
 /* --- keywords.c --- */
 /* Where name stands among the n interned keywords; -1 when it is none of them. */

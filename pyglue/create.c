@@ -1,0 +1,359 @@
+/* New tensors in memory of our own: creation functions and copies. */
+#include "tensor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../safe/copy.h"
+#include "guard.h"
+
+/* --- in C --------------------------------------------------------------------------------------------------------- */
+
+TensorObject *tensor_create(const int64_t *shape, int ndim, DLDataType dtype, uint64_t flags, bool zeroed)
+{
+    TensorObject *self = tensor_allocate(ndim);
+    if (self == NULL)
+        return NULL;
+    memcpy(self->view.shape, shape, (size_t)ndim * sizeof *shape);
+    self->view.device = (DLDevice){kDLCPU, 0};
+    self->view.dtype = dtype;
+    self->flags = flags;
+    /* Any address but NULL passes for data here: the extents and the dtype are what is judged before there is memory. */
+    self->view.data = (void *)(uintptr_t)DLPACKGO_ALIGNMENT;
+    int64_t *strides = self->view.strides;
+    self->view.strides = NULL;
+    dlpackgo_fault fault;
+    int sound = dlpackgo_validate(&self->view, self->flags, &fault);
+    self->view.strides = strides;
+    if (sound < 0) {
+        raise_fault(&fault);
+        Py_DECREF((PyObject *)self);
+        return NULL;
+    }
+    dlpackgo_row_major_strides(self->view.shape, ndim, strides);
+    self->owner = dlpackgo_owner_allocate(tensor_nbytes(self), zeroed, &self->view.data);
+    if (self->owner == NULL) {
+        Py_DECREF((PyObject *)self);
+        return (TensorObject *)PyErr_NoMemory();
+    }
+    return self;
+}
+
+/* Copies of this size and more let other threads run. */
+enum { COPY_RELEASES_GIL = 1 << 20 };
+
+TensorObject *tensor_copy_host(TensorObject *source)
+{
+    TensorObject *copy = tensor_create(source->view.shape, source->view.ndim, source->view.dtype,
+                                       source->flags & DLPACK_SUBBYTE_PADDED, false);
+    if (copy == NULL)
+        return NULL;
+    if (tensor_nbytes(source) >= COPY_RELEASES_GIL) {
+        Py_BEGIN_ALLOW_THREADS
+        dlpackgo_copy_row_major(&source->view, source->flags, copy->view.data);
+        Py_END_ALLOW_THREADS
+    } else {
+        dlpackgo_copy_row_major(&source->view, source->flags, copy->view.data);
+    }
+    return copy;
+}
+
+PyObject *tensor_copy(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    TensorObject *self = (TensorObject *)object;
+    return tensor_check_host(self, "copy()") < 0 ? NULL : (PyObject *)tensor_copy_host(self);
+}
+
+/* --- arguments ---------------------------------------------------------------------------------------------------- */
+
+static PyObject *dtype_keyword; /* "dtype" */
+
+/* An extent, or a sequence of them. Returns ndim, or -1. */
+static int parse_shape(PyObject *object, int64_t shape[DLPACKGO_MAX_NDIM])
+{
+    PyObject *items = PyIndex_Check(object) ? PyTuple_Pack(1, object) : PySequence_Tuple(object);
+    if (items == NULL) {
+        if (PyErr_ExceptionMatches(PyExc_TypeError))
+            PyErr_Format(PyExc_TypeError, "a shape is an integer or a sequence of integers; got %R", object);
+        return -1;
+    }
+    Py_ssize_t ndim = PyTuple_Size(items);
+    if (ndim > DLPACKGO_MAX_NDIM) {
+        PyErr_Format(PyExc_ValueError, "a tensor has at most %d axes; the shape has %zd", DLPACKGO_MAX_NDIM, ndim);
+        ndim = -1;
+    }
+    for (Py_ssize_t i = 0; i < ndim; i++) {
+        Py_ssize_t extent = PyNumber_AsSsize_t(PyTuple_GetItem(items, i), PyExc_ValueError);
+        if (extent < 0) {
+            if (!PyErr_Occurred())
+                PyErr_Format(PyExc_ValueError, "shape[%zd] is %zd; an extent must be 0 or more", i, extent);
+            ndim = -1;
+            break;
+        }
+        shape[i] = extent;
+    }
+    Py_DECREF(items);
+    return (int)ndim;
+}
+
+/* The dtype= of a call with positional arguments nargs, or the one that fallback names. */
+static int parse_dtype_keyword(const char *function, PyObject *const *args, Py_ssize_t nargs, PyObject *names,
+                               const char *fallback, DLDataType *dtype)
+{
+    PyObject *given = NULL;
+    for (Py_ssize_t i = 0; names != NULL && i < PyTuple_Size(names); i++) {
+        PyObject *name = PyTuple_GetItem(names, i);
+        if (keyword_index(name, &dtype_keyword, 1) != 0) {
+            PyErr_Format(PyExc_TypeError, "%s() takes the keyword dtype; got %R", function, name);
+            return -1;
+        }
+        given = args[nargs + i];
+    }
+    if (given != NULL && given != Py_None)
+        return dtype_parse(given, dtype);
+    PyObject *name = PyUnicode_FromString(fallback);
+    int parsed = name == NULL ? -1 : dtype_parse(name, dtype);
+    Py_XDECREF(name);
+    return parsed;
+}
+
+static int check_count(const char *function, Py_ssize_t nargs, Py_ssize_t wanted)
+{
+    if (nargs == wanted)
+        return 0;
+    PyErr_Format(PyExc_TypeError, "%s() takes %zd positional argument%s; got %zd", function, wanted, wanted == 1 ? "" : "s", nargs);
+    return -1;
+}
+
+/* --- filling ------------------------------------------------------------------------------------------------------ */
+
+/* Writes a Python number as one element of the everyday types. */
+static int write_element(void *at, DLDataType dtype, PyObject *value)
+{
+    char name[32];
+    if (dtype.code == kDLBool) {
+        int truth = PyObject_IsTrue(value);
+        *(uint8_t *)at = truth > 0;
+        return truth < 0 ? -1 : 0;
+    }
+    if (dtype.code == kDLComplex && dtype.bits >= 64) {
+        PyObject *number = PyObject_CallFunctionObjArgs((PyObject *)&PyComplex_Type, value, NULL);
+        if (number == NULL)
+            return -1;
+        double real = PyComplex_RealAsDouble(number), imaginary = PyComplex_ImagAsDouble(number);
+        Py_DECREF(number);
+        if (dtype.bits == 64)
+            ((float *)at)[0] = (float)real, ((float *)at)[1] = (float)imaginary;
+        else
+            ((double *)at)[0] = real, ((double *)at)[1] = imaginary;
+        return 0;
+    }
+    if (dtype.code == kDLFloat && dtype.bits >= 32) {
+        double number = PyFloat_AsDouble(value);
+        if (number == -1 && PyErr_Occurred())
+            return -1;
+        if (dtype.bits == 32)
+            *(float *)at = (float)number;
+        else
+            *(double *)at = number;
+        return 0;
+    }
+    if (dtype.code == kDLUInt && dtype.bits == 64) {
+        PyObject *integer = PyNumber_Index(value);
+        unsigned long long number = integer == NULL ? 0 : PyLong_AsUnsignedLongLong(integer);
+        Py_XDECREF(integer);
+        if (PyErr_Occurred())
+            return -1;
+        *(uint64_t *)at = number;
+        return 0;
+    }
+    if ((dtype.code == kDLInt || dtype.code == kDLUInt) && dtype.bits >= 8) {
+        PyObject *integer = PyNumber_Index(value);
+        long long number = integer == NULL ? 0 : PyLong_AsLongLong(integer);
+        Py_XDECREF(integer);
+        if (PyErr_Occurred())
+            return -1;
+        bool is_signed = dtype.code == kDLInt;
+        int64_t low = is_signed ? INT64_MIN >> (64 - dtype.bits) : 0;
+        int64_t high = is_signed ? INT64_MAX >> (64 - dtype.bits) : ((int64_t)1 << dtype.bits) - 1;
+        if (number < low || number > high) {
+            PyErr_Format(PyExc_OverflowError, "%R does not fit %s", value, dtype_name(dtype, name));
+            return -1;
+        }
+        memcpy(at, &number, dtype.bits / 8); /* little-endian: the low bytes come first */
+        return 0;
+    }
+    PyErr_Format(PyExc_TypeError, "dlpackgo cannot write elements of type %s; make the array with a library that knows them",
+                 dtype_name(dtype, name));
+    return -1;
+}
+
+static TensorObject *filled(const int64_t *shape, int ndim, DLDataType dtype, PyObject *value)
+{
+    char element[16];
+    if (write_element(element, dtype, value) < 0)
+        return NULL;
+    TensorObject *self = tensor_create(shape, ndim, dtype, 0, false);
+    if (self == NULL)
+        return NULL;
+    int64_t numel = tensor_numel(self), item = dlpackgo_item_size(dtype, 0);
+    for (int64_t i = 0; i < numel; i++)
+        memcpy((char *)self->view.data + i * item, element, (size_t)item);
+    return self;
+}
+
+/* --- from Python -------------------------------------------------------------------------------------------------- */
+
+static PyObject *create(const char *function, bool zeroed, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+{
+    int64_t shape[DLPACKGO_MAX_NDIM];
+    DLDataType dtype;
+    if (check_count(function, nargs, 1) < 0)
+        return NULL;
+    int ndim = parse_shape(args[0], shape);
+    if (ndim < 0 || parse_dtype_keyword(function, args, nargs, names, "float64", &dtype) < 0)
+        return NULL;
+    return (PyObject *)tensor_create(shape, ndim, dtype, 0, zeroed);
+}
+
+static PyObject *create_empty(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+{
+    (void)module;
+    return create("empty", false, args, nargs, names);
+}
+
+static PyObject *create_zeros(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+{
+    (void)module;
+    return create("zeros", true, args, nargs, names);
+}
+
+static PyObject *create_filled(const char *function, PyObject *value, const char *fallback, PyObject *const *args,
+                               Py_ssize_t nargs, PyObject *names)
+{
+    int64_t shape[DLPACKGO_MAX_NDIM];
+    DLDataType dtype;
+    int ndim = parse_shape(args[0], shape);
+    if (ndim < 0 || parse_dtype_keyword(function, args, nargs, names, fallback, &dtype) < 0)
+        return NULL;
+    return (PyObject *)filled(shape, ndim, dtype, value);
+}
+
+/* What a Python number becomes when no dtype is given. */
+static const char *natural_dtype(PyObject *value)
+{
+    if (PyBool_Check(value))
+        return "bool";
+    if (PyIndex_Check(value))
+        return "int64";
+    return PyComplex_Check(value) ? "complex128" : "float64";
+}
+
+static PyObject *create_ones(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+{
+    (void)module;
+    if (check_count("ones", nargs, 1) < 0)
+        return NULL;
+    PyObject *one = PyLong_FromLong(1);
+    PyObject *result = one == NULL ? NULL : create_filled("ones", one, "float64", args, nargs, names);
+    Py_XDECREF(one);
+    return result;
+}
+
+static PyObject *create_full(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+{
+    (void)module;
+    if (check_count("full", nargs, 2) < 0)
+        return NULL;
+    return create_filled("full", args[1], natural_dtype(args[1]), args, nargs, names);
+}
+
+/* The length of the range, as Python counts it; -1 with an exception. */
+static int64_t range_length(double start, double stop, double step)
+{
+    if (!(step != 0)) {
+        PyErr_SetString(PyExc_ValueError, "arange() needs a step other than 0");
+        return -1;
+    }
+    double length = (stop - start) / step;
+    if (!(length < 9e18)) {
+        PyErr_SetString(PyExc_ValueError, "arange() has no finite number of elements for these arguments");
+        return -1;
+    }
+    int64_t whole = length <= 0 ? 0 : (int64_t)length;
+    return length > 0 && (double)whole < length ? whole + 1 : whole;
+}
+
+/* Element i is start + i * step in Python's arithmetic, so that integers are exact. */
+static int write_range(TensorObject *self, PyObject *start, PyObject *step)
+{
+    int64_t item = dlpackgo_item_size(self->view.dtype, 0);
+    for (int64_t i = 0; i < self->view.shape[0]; i++) {
+        PyObject *index = PyLong_FromLongLong(i);
+        PyObject *distance = index == NULL ? NULL : PyNumber_Multiply(index, step);
+        PyObject *element = distance == NULL ? NULL : PyNumber_Add(start, distance);
+        int written = element == NULL ? -1 : write_element((char *)self->view.data + i * item, self->view.dtype, element);
+        Py_XDECREF(index);
+        Py_XDECREF(distance);
+        Py_XDECREF(element);
+        if (written < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* arange(stop), arange(start, stop), arange(start, stop, step) */
+static PyObject *create_arange(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+{
+    (void)module;
+    DLDataType dtype;
+    double numbers[3] = {0, 0, 1};
+    const char *fallback = "int64";
+    if (nargs < 1 || nargs > 3) {
+        PyErr_Format(PyExc_TypeError, "arange() takes stop, or start and stop, or start, stop and step; got %zd arguments", nargs);
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; i < nargs; i++) {
+        numbers[nargs == 1 ? 1 : i] = PyFloat_AsDouble(args[i]);
+        if (PyErr_Occurred())
+            return NULL;
+        if (!PyIndex_Check(args[i]))
+            fallback = "float64";
+    }
+    int64_t length = range_length(numbers[0], numbers[1], numbers[2]);
+    if (length < 0 || parse_dtype_keyword("arange", args, nargs, names, fallback, &dtype) < 0)
+        return NULL;
+    TensorObject *self = tensor_create(&length, 1, dtype, 0, false);
+    PyObject *start = nargs == 1 ? PyLong_FromLong(0) : Py_NewRef(args[0]);
+    PyObject *step = nargs == 3 ? Py_NewRef(args[2]) : PyLong_FromLong(1);
+    if (self != NULL && (start == NULL || step == NULL || write_range(self, start, step) < 0))
+        Py_CLEAR(self);
+    Py_XDECREF(start);
+    Py_XDECREF(step);
+    return (PyObject *)self;
+}
+
+#define FASTCALL(function) (PyCFunction)(void (*)(void))(function)
+
+static PyMethodDef create_functions[] = {
+    {"empty", FASTCALL(create_empty), METH_FASTCALL | METH_KEYWORDS,
+     "empty(shape, *, dtype='float64')\n--\n\nA new tensor whose elements are whatever the memory held."},
+    {"zeros", FASTCALL(create_zeros), METH_FASTCALL | METH_KEYWORDS,
+     "zeros(shape, *, dtype='float64')\n--\n\nA new tensor of zeros, 64-byte aligned, on the host."},
+    {"ones", FASTCALL(create_ones), METH_FASTCALL | METH_KEYWORDS,
+     "ones(shape, *, dtype='float64')\n--\n\nA new tensor of ones."},
+    {"full", FASTCALL(create_full), METH_FASTCALL | METH_KEYWORDS,
+     "full(shape, value, *, dtype=None)\n--\n\nA new tensor whose elements all are value; dtype follows from it."},
+    {"arange", FASTCALL(create_arange), METH_FASTCALL | METH_KEYWORDS,
+     "arange(start, stop=None, step=1, /, *, dtype=None)\n--\n\nEvenly spaced numbers from start (0) up to, without, stop."},
+    {NULL, NULL, 0, NULL},
+};
+
+int create_ready(PyObject *module)
+{
+    static const char *const texts[] = {"dtype", NULL};
+    if (keywords_intern(texts, &dtype_keyword) < 0)
+        return -1;
+    return PyModule_AddFunctions(module, create_functions);
+}

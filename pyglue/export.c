@@ -1,0 +1,234 @@
+/* Export: __dlpack__ and its negotiation, and the shortcuts numpy() and torch(). */
+#include "tensor.h"
+
+#include "../capsule/capsule.h"
+#include "../safe/pack.h"
+#include "guard.h"
+
+/* --- what the consumer asks for ----------------------------------------------------------------------------------- */
+
+typedef struct {
+    PyObject *stream; /* None or absent: NULL */
+    bool versioned;
+    bool has_device;
+    DLDevice device;
+    int copy; /* -1 None, 0 False, 1 True */
+} export_request;
+
+enum { STREAM, MAX_VERSION, DL_DEVICE, COPY, KEYWORD_COUNT };
+static PyObject *keywords[KEYWORD_COUNT];
+
+static int parse_max_version(PyObject *object, bool *versioned)
+{
+    if (!PyTuple_Check(object) || PyTuple_Size(object) != 2) {
+        PyErr_Format(PyExc_TypeError, "max_version must be None or a pair (major, minor) of integers; got %R", object);
+        return -1;
+    }
+    long major = PyLong_AsLong(PyTuple_GetItem(object, 0));
+    if (major == -1 && PyErr_Occurred())
+        return -1;
+    long minor = PyLong_AsLong(PyTuple_GetItem(object, 1));
+    if (minor == -1 && PyErr_Occurred())
+        return -1;
+    if (major < 0 || minor < 0) {
+        PyErr_Format(PyExc_ValueError, "max_version has no negative parts; got %R", object);
+        return -1;
+    }
+    *versioned = major >= DLPACK_MAJOR;
+    return 0;
+}
+
+static int parse_keyword(export_request *request, int keyword, PyObject *value)
+{
+    if (keyword == COPY)
+        return copy_parse(value, &request->copy);
+    if (value == Py_None)
+        return 0;
+    switch (keyword) {
+    case STREAM:
+        request->stream = value;
+        return 0;
+    case MAX_VERSION:
+        return parse_max_version(value, &request->versioned);
+    default:
+        request->has_device = true;
+        return device_parse(value, &request->device);
+    }
+}
+
+static int parse_request(export_request *request, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+{
+    *request = (export_request){.copy = -1};
+    if (nargs > 0) {
+        PyErr_SetString(PyExc_TypeError, "__dlpack__() takes keyword arguments only: stream, max_version, dl_device, copy");
+        return -1;
+    }
+    for (Py_ssize_t i = 0; names != NULL && i < PyTuple_Size(names); i++) {
+        PyObject *name = PyTuple_GetItem(names, i);
+        int keyword = keyword_index(name, keywords, KEYWORD_COUNT);
+        if (keyword < 0) {
+            PyErr_Format(PyExc_TypeError, "__dlpack__() got an unexpected keyword argument %R", name);
+            return -1;
+        }
+        if (parse_keyword(request, keyword, args[i]) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* --- policy ------------------------------------------------------------------------------------------------------- */
+
+/* Stream values by device type, as the array API has them. smallest is the lowest value that is not special. */
+static const struct {
+    int32_t device_type;
+    long lowest, refused_from, refused_to;
+    const char *accepted;
+} stream_rules[] = {
+    {kDLCUDA, -1, 0, 0, "None, -1 (no synchronization), 1 (legacy default), 2 (per-thread default) or a stream handle above 2; "
+                        "0 is ambiguous"},
+    {kDLCUDAManaged, -1, 0, 0, "None, -1 (no synchronization), 1 (legacy default), 2 (per-thread default) or a stream handle above 2; "
+                               "0 is ambiguous"},
+    {kDLROCM, -1, 1, 2, "None, -1 (no synchronization), 0 (default) or a stream handle above 2"},
+};
+
+static int check_stream(const TensorObject *self, PyObject *stream)
+{
+    char name[32];
+    if (stream == NULL)
+        return 0;
+    device_name(self->view.device, name);
+    if (!PyLong_Check(stream) || PyBool_Check(stream)) {
+        PyErr_Format(PyExc_TypeError, "stream must be None or an integer; got %R", stream);
+        return -1;
+    }
+    int overflow;
+    long long value = PyLong_AsLongLongAndOverflow(stream, &overflow); /* a handle is a pointer: too large is large enough */
+    for (size_t i = 0; i < sizeof stream_rules / sizeof *stream_rules; i++) {
+        if (stream_rules[i].device_type != self->view.device.device_type)
+            continue;
+        bool too_low = overflow < 0 || (overflow == 0 && value < stream_rules[i].lowest);
+        bool refused = overflow == 0 && value >= stream_rules[i].refused_from && value <= stream_rules[i].refused_to;
+        if (!too_low && !refused)
+            return 0;
+        PyErr_Format(PyExc_ValueError, "stream %R cannot be used on %s; accepted are %s", stream, name, stream_rules[i].accepted);
+        return -1;
+    }
+    if (self->view.device.device_type == kDLOneAPI || self->view.device.device_type == kDLExtDev)
+        return 0;
+    PyErr_Format(PyExc_ValueError, "stream %R was given, and %s has no streams; pass stream=None", stream, name);
+    return -1;
+}
+
+static bool same_device(DLDevice a, DLDevice b)
+{
+    return a.device_type == b.device_type && a.device_id == b.device_id;
+}
+
+/* The tensor to export for the request: a new reference to self or to a copy; *flags is what the export says. */
+static TensorObject *negotiate(TensorObject *self, const export_request *request, uint64_t *flags)
+{
+    bool elsewhere = request->has_device && !same_device(request->device, self->view.device);
+    char here[32], there[32];
+    if (check_stream(self, request->stream) < 0)
+        return NULL;
+    if (elsewhere) {
+        bool to_host = same_device(request->device, (DLDevice){kDLCPU, 0}) &&
+                       dlpackgo_host_accessible(self->view.device.device_type);
+        if (!to_host || request->copy == 0) {
+            PyErr_Format(PyExc_BufferError, "this tensor lies on %s and cannot be exported to %s%s",
+                         device_name(self->view.device, here), device_name(request->device, there),
+                         to_host ? " without a copy; pass copy=None or copy=True" : "");
+            return NULL;
+        }
+    }
+    if (elsewhere || request->copy == 1) {
+        if (tensor_check_host(self, "a copy") < 0)
+            return NULL;
+        TensorObject *copy = tensor_copy_host(self);
+        *flags = DLPACK_IS_COPIED | (self->flags & DLPACK_SUBBYTE_PADDED);
+        return copy;
+    }
+    if (!request->versioned && tensor_readonly(self)) {
+        PyErr_SetString(PyExc_BufferError, "this tensor is read-only, which a legacy DLPack capsule cannot say; "
+                                           "ask with max_version=(1, 0) or newer, or for copy=True");
+        return NULL;
+    }
+    if (!request->versioned && (self->flags & DLPACK_SUBBYTE_PADDED)) {
+        PyErr_SetString(PyExc_BufferError, "the elements of this tensor are padded, which a legacy DLPack capsule cannot say; "
+                                           "ask with max_version=(1, 0) or newer");
+        return NULL;
+    }
+    Py_INCREF((PyObject *)self);
+    *flags = self->flags;
+    return self;
+}
+
+static PyObject *export_capsule(TensorObject *tensor, bool versioned, uint64_t flags)
+{
+    dlpackgo_owner *owner = tensor_owner(tensor);
+    if (owner == NULL)
+        return NULL;
+    if (versioned) {
+        DLManagedTensorVersioned *managed = dlpackgo_pack_versioned(owner, &tensor->view, flags);
+        return managed == NULL ? PyErr_NoMemory() : capsule_new_versioned(managed);
+    }
+    DLManagedTensor *managed = dlpackgo_pack(owner, &tensor->view);
+    return managed == NULL ? PyErr_NoMemory() : capsule_new(managed);
+}
+
+PyObject *tensor_dlpack(PyObject *object, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+{
+    TensorObject *self = (TensorObject *)object;
+    export_request request;
+    uint64_t flags = 0;
+    guard_drain_deferred();
+    if (parse_request(&request, args, nargs, names) < 0 || tensor_check_open(self) < 0)
+        return NULL;
+    TensorObject *exported = negotiate(self, &request, &flags);
+    if (exported == NULL)
+        return NULL;
+    PyObject *capsule = export_capsule(exported, request.versioned, flags);
+    Py_DECREF((PyObject *)exported);
+    return capsule;
+}
+
+PyObject *tensor_dlpack_device(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    DLDevice device = ((TensorObject *)object)->view.device;
+    return Py_BuildValue("(ii)", (int)device.device_type, (int)device.device_id);
+}
+
+/* --- shortcuts ---------------------------------------------------------------------------------------------------- */
+
+static PyObject *call_from_dlpack(const char *module_name, const char *package, PyObject *self)
+{
+    PyObject *module = PyImport_ImportModule(module_name);
+    if (module == NULL) {
+        if (PyErr_ExceptionMatches(PyExc_ModuleNotFoundError))
+            PyErr_Format(PyExc_ImportError, "this needs %s, which is not installed: pip install %s", package, module_name);
+        return NULL;
+    }
+    PyObject *result = PyObject_CallMethod(module, "from_dlpack", "O", self);
+    Py_DECREF(module);
+    return result;
+}
+
+PyObject *tensor_numpy(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return tensor_check_host((TensorObject *)self, "numpy()") < 0 ? NULL : call_from_dlpack("numpy", "NumPy", self);
+}
+
+PyObject *tensor_torch(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return tensor_check_open((TensorObject *)self) < 0 ? NULL : call_from_dlpack("torch", "PyTorch", self);
+}
+
+int export_ready(PyObject *module)
+{
+    static const char *const texts[] = {"stream", "max_version", "dl_device", "copy", NULL};
+    (void)module;
+    return keywords_intern(texts, keywords);
+}

@@ -1,0 +1,212 @@
+#include "producer.h"
+
+#include "tensor.h"
+
+/* --- what is known of types --------------------------------------------------------------------------------------- */
+
+/* Direct-mapped by the address of the type, which each entry keeps alive, so that no other type can come to stand
+ * there. */
+enum { CACHE_SIZE = 64 };
+static producer_type cache[CACHE_SIZE];
+
+static PyObject *dlpack_name, *table_name; /* "__dlpack__", "__dlpack_c_exchange_api__" */
+
+/* Whether the dictionary of the type itself, not of its bases, has the name. */
+static int has_own(PyTypeObject *type, PyObject *name)
+{
+    PyObject *dictionary = PyObject_GetAttrString((PyObject *)type, "__dict__");
+    int has = dictionary == NULL ? -1 : PySequence_Contains(dictionary, name);
+    Py_XDECREF(dictionary);
+    return has;
+}
+
+static bool is_usable(const DLPackExchangeAPI *api)
+{
+    return api->managed_tensor_allocator != NULL && api->managed_tensor_from_py_object_no_sync != NULL &&
+           api->managed_tensor_to_py_object_no_sync != NULL && api->current_work_stream != NULL;
+}
+
+/* The newest table of our major version in the chain. The end of a broken chain is its first thousand. */
+static const DLPackExchangeAPI *find_major(const DLPackExchangeAPIHeader *header)
+{
+    for (int i = 0; header != NULL && i < 1000; i++, header = header->prev_api)
+        if (header->version.major == DLPACK_MAJOR)
+            return is_usable((const DLPackExchangeAPI *)header) ? (const DLPackExchangeAPI *)header : NULL;
+    return NULL;
+}
+
+/* The table must belong to the type itself: a subclass that inherits it may refuse in its own __dlpack__. Anything that
+ * is no table is as good as none: the capsule way works for everybody. */
+static int find_table(PyTypeObject *type, const DLPackExchangeAPI **api)
+{
+    *api = NULL;
+    int own = has_own(type, table_name);
+    if (own <= 0)
+        return own;
+    PyObject *capsule = PyObject_GetAttr((PyObject *)type, table_name);
+    if (capsule == NULL)
+        return -1;
+    if (PyCapsule_IsValid(capsule, "dlpack_exchange_api"))
+        *api = find_major(PyCapsule_GetPointer(capsule, "dlpack_exchange_api"));
+    Py_DECREF(capsule); /* tables live as long as the process, says the standard */
+    return 0;
+}
+
+static bool text_is(PyObject *text, const char *wanted)
+{
+    return text != NULL && PyUnicode_Check(text) && PyUnicode_CompareWithASCIIString(text, wanted) == 0;
+}
+
+static int is_torch(PyTypeObject *type, bool *torch)
+{
+    *torch = false;
+    PyObject *bases = PyObject_GetAttrString((PyObject *)type, "__mro__");
+    if (bases == NULL)
+        return -1;
+    for (Py_ssize_t i = 0; i < PyTuple_Size(bases) && !*torch; i++) {
+        PyObject *base = PyTuple_GetItem(bases, i);
+        PyObject *module = PyObject_GetAttrString(base, "__module__"), *name = PyObject_GetAttrString(base, "__name__");
+        PyErr_Clear();
+        *torch = text_is(module, "torch") && text_is(name, "Tensor");
+        Py_XDECREF(module);
+        Py_XDECREF(name);
+    }
+    Py_DECREF(bases);
+    return 0;
+}
+
+static int describe(PyTypeObject *type, producer_type *entry)
+{
+    *entry = (producer_type){.type = type};
+    entry->speaks_dlpack = PyObject_HasAttr((PyObject *)type, dlpack_name);
+    return find_table(type, &entry->api) < 0 || is_torch(type, &entry->torch) < 0 ? -1 : 0;
+}
+
+const producer_type *producer_lookup(PyTypeObject *type)
+{
+    producer_type *entry = &cache[((uintptr_t)type >> 4) % CACHE_SIZE];
+    if (entry->type == type)
+        return entry;
+    producer_type fresh;
+    if (describe(type, &fresh) < 0)
+        return NULL;
+    PyTypeObject *old = entry->type;
+    Py_INCREF((PyObject *)type);
+    *entry = fresh;
+    Py_XDECREF((PyObject *)old);
+    return entry;
+}
+
+/* --- torch -------------------------------------------------------------------------------------------------------- */
+
+static PyObject *requires_grad_name, *is_conj_name, *is_neg_name;
+
+/* Whether the attribute, or what it returns when it is a method, is true. */
+static int is_set(PyObject *tensor, PyObject *name, bool method)
+{
+    PyObject *value = method ? PyObject_VectorcallMethod(name, &tensor, 1, NULL)
+                             : PyObject_GetAttr(tensor, name);
+    int set = value == NULL ? -1 : PyObject_IsTrue(value);
+    Py_XDECREF(value);
+    return set;
+}
+
+int producer_check_torch(PyObject *tensor)
+{
+    const struct {
+        PyObject *name;
+        bool method;
+        const char *refusal;
+    } states[] = {
+        {requires_grad_name, false, "this torch tensor requires a gradient, which would be lost on the way; pass tensor.detach()"},
+        {is_conj_name, true, "this torch tensor is lazily conjugated, which DLPack cannot say; pass tensor.resolve_conj()"},
+        {is_neg_name, true, "this torch tensor is lazily negated, which DLPack cannot say; pass tensor.resolve_neg()"},
+    };
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+        int set = is_set(tensor, states[i].name, states[i].method);
+        if (set > 0)
+            PyErr_SetString(PyExc_BufferError, states[i].refusal);
+        if (set != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* --- __dlpack__ --------------------------------------------------------------------------------------------------- */
+
+static PyObject *our_version;               /* (1, 3) */
+static PyObject *keyword_sets[4];           /* by which of copy (1) and dl_device (2) are sent */
+
+static PyObject *call_dlpack(PyObject *producer, const producer_request *request)
+{
+    PyObject *arguments[4] = {producer, our_version};
+    int n = 2, set = 0;
+    if (request->copy != NULL) {
+        arguments[n++] = request->copy;
+        set |= 1;
+    }
+    if (request->dl_device != NULL) {
+        arguments[n++] = request->dl_device;
+        set |= 2;
+    }
+    return PyObject_VectorcallMethod(dlpack_name, arguments, 1, keyword_sets[set]);
+}
+
+/* Whether the current exception is a TypeError that no Python code of the producer raised: then the call itself did not
+ * fit the signature. A TypeError from inside the producer has its frame in the traceback, and is nobody else's. */
+static bool signature_refused(void)
+{
+    if (!PyErr_ExceptionMatches(PyExc_TypeError))
+        return false;
+    pending_exception pending = exception_put_aside();
+#if PY_VERSION_HEX >= 0x030C0000
+    PyObject *traceback = PyException_GetTraceback(pending.raised);
+    bool refused = traceback == NULL;
+    Py_XDECREF(traceback);
+#else
+    bool refused = pending.traceback == NULL;
+#endif
+    exception_bring_back(pending);
+    return refused;
+}
+
+PyObject *producer_fetch(PyObject *producer, const producer_type *type, const producer_request *request)
+{
+    if (!type->speaks_dlpack) {
+        PyErr_Format(PyExc_TypeError,
+                     "an object of %R cannot be shared through DLPack: it has no __dlpack__ method. Accepted are arrays and tensors of "
+                     "NumPy, PyTorch, JAX, CuPy and any other library that speaks DLPack, and DLPack capsules; "
+                     "for buffers, __array_interface__ and nested lists use dlpackgo.asarray",
+                     (PyObject *)Py_TYPE(producer));
+        return NULL;
+    }
+    if (type->torch && producer_check_torch(producer) < 0)
+        return NULL;
+    PyObject *capsule = call_dlpack(producer, request);
+    if (capsule == NULL && signature_refused()) {
+        PyErr_Clear();
+        capsule = PyObject_VectorcallMethod(dlpack_name, &producer, 1, NULL);
+    }
+    return capsule;
+}
+
+int producer_ready(PyObject *module)
+{
+    (void)module;
+    const struct {
+        const char *text;
+        PyObject **name;
+    } names[] = {
+        {"__dlpack__", &dlpack_name},       {"__dlpack_c_exchange_api__", &table_name}, {"requires_grad", &requires_grad_name},
+        {"is_conj", &is_conj_name},         {"is_neg", &is_neg_name},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if ((*names[i].name = PyUnicode_InternFromString(names[i].text)) == NULL)
+            return -1;
+    our_version = Py_BuildValue("(ii)", DLPACK_MAJOR, DLPACK_MINOR);
+    keyword_sets[0] = Py_BuildValue("(s)", "max_version");
+    keyword_sets[1] = Py_BuildValue("(ss)", "max_version", "copy");
+    keyword_sets[2] = Py_BuildValue("(ss)", "max_version", "dl_device");
+    keyword_sets[3] = Py_BuildValue("(sss)", "max_version", "copy", "dl_device");
+    return PyErr_Occurred() ? -1 : 0;
+}

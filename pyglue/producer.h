@@ -1,0 +1,35 @@
+/* Producers: what kind of object stands on the other side, and how to get a capsule from it. */
+#ifndef DLPACKGO_PRODUCER_H
+#define DLPACKGO_PRODUCER_H
+
+#include "compat.h"
+#include "../ffi/dlpack_abi.h"
+
+/* What is known of a type, found out once per type. */
+typedef struct {
+    PyTypeObject *type;
+    const DLPackExchangeAPI *api; /* the table that this very type carries, usable as far as one can tell; or NULL */
+    bool speaks_dlpack;           /* has __dlpack__ */
+    bool torch;                   /* torch.Tensor or a subclass: has flags that DLPack cannot carry */
+} producer_type;
+
+int producer_ready(PyObject *module);
+
+/* The entry for the type of an object. It stays valid until the next lookup. NULL with an exception set. */
+const producer_type *producer_lookup(PyTypeObject *type);
+
+/* What to ask a producer for. NULL stands for None, which is not sent. */
+typedef struct {
+    PyObject *copy;
+    PyObject *dl_device;
+} producer_request;
+
+/* Calls __dlpack__ and gives what it returned, which need not be a capsule. Producers with the signature of before
+ * max_version are asked once more without keywords. */
+PyObject *producer_fetch(PyObject *producer, const producer_type *type, const producer_request *request);
+
+/* Raises BufferError, and returns -1, for torch tensors in a state that DLPack cannot describe: those that need a
+ * gradient, and lazily conjugated or negated ones. */
+int producer_check_torch(PyObject *tensor);
+
+#endif
