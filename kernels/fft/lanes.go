@@ -1,0 +1,34 @@
+package fft
+
+import (
+	"github.com/dlpackgo/dlpackgo/kernels"
+	"github.com/dlpackgo/dlpackgo/kernels/internal/operand"
+	"github.com/dlpackgo/dlpackgo/safe"
+)
+
+// lastAxis returns x as lanes along its last axis.
+func lastAxis[T safe.Element](function string, x safe.View[T]) (operand.Lanes[T], error) {
+	if x.NDim() == 0 {
+		return operand.Lanes[T]{}, &kernels.ShapeError{Function: function, Argument: "x", Got: x.Shape(),
+			Want: "it must have at least 1 axis, the last of which is transformed"}
+	}
+	return operand.LanesOf(function, "x", x, -1)
+}
+
+// longest bounds the length of a transform, so that sizes computed from it do not overflow.
+const longest = 1 << 40
+
+// lengthOr returns length, or natural when it is 0. A sequence of nothing has no transform.
+func lengthOr(function string, length, natural int, shape []int64) (int, error) {
+	if length == 0 && natural < 1 {
+		return 0, &kernels.ShapeError{Function: function, Argument: "x", Got: shape,
+			Want: "its last extent is too small for a transform; give n, the length, to pad with zeros"}
+	}
+	if length < 0 || length > longest {
+		return 0, &kernels.ValueError{Function: function, Argument: "n", Got: length, Want: "a length of 1 or more is accepted"}
+	}
+	if length == 0 {
+		return natural, nil
+	}
+	return length, nil
+}

@@ -1,0 +1,92 @@
+package linalg
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/dlpackgo/dlpackgo/kernels"
+	"github.com/dlpackgo/dlpackgo/kernels/backend"
+	"github.com/dlpackgo/dlpackgo/kernels/internal/operand"
+	"github.com/dlpackgo/dlpackgo/safe"
+)
+
+// PCA returns the first principal components of x, of shape (n, p) with one observation per row, by the singular value
+// decomposition of the centred data:
+//
+//   - scores, of shape (n, components): the observations in the coordinates of the components
+//   - components, of shape (components, p): orthonormal directions, one per row, most variance first
+//   - variance, of shape (components,): the sample variance (divisor n - 1) along each
+//
+// A component's sign is chosen so that its element of largest magnitude (the first of those, at a tie) is positive, so
+// that results do not depend on the backend. It is scikit-learn's convention too. components is 1 to min(n, p), and 0
+// for all of them.
+func PCA(x safe.View[float64], components int) (scores, directions, variance *safe.Tensor, err error) {
+	const function = "pca"
+	if err := wantAxes(function, "x", x.AnyView(), 2, 2); err != nil {
+		return nil, nil, nil, err
+	}
+	n, p := x.Dim(0), x.Dim(1)
+	if n < 2 || p < 1 {
+		return nil, nil, nil, &kernels.ShapeError{Function: function, Argument: "x", Got: x.Shape(),
+			Want: "it must have at least 2 rows, the observations, and 1 column"}
+	}
+	k := min(n, p)
+	if components == 0 {
+		components = k
+	}
+	if components < 1 || components > k {
+		return nil, nil, nil, &kernels.ValueError{Function: function, Argument: "components", Got: components,
+			Want: fmt.Sprintf("1 to %d is accepted, the smaller extent of x, which has shape %s", k, kernels.FormatShape(x.Shape()))}
+	}
+	centred := make([]float64, n*p)
+	if err := finiteCopy(function, "x", x, centred); err != nil {
+		return nil, nil, nil, err
+	}
+	centreColumns(n, p, centred)
+	left, values, right := make([]float64, n*k), make([]float64, k), make([]float64, k*p)
+	if !backend.Current().SVD(n, p, centred, left, values, right) {
+		return nil, nil, nil, &kernels.ConvergenceError{Function: function, Argument: "x"}
+	}
+	var results operand.Results
+	scores, outScores := operand.New[float64](&results, n, components)
+	directions, outDirections := operand.New[float64](&results, components, p)
+	variance, outVariance := operand.New[float64](&results, components)
+	if err := results.Err(); err != nil {
+		return nil, nil, nil, err
+	}
+	for c := range components {
+		direction := right[c*p : (c+1)*p]
+		sign := signOf(direction)
+		floats.ScaleTo(outDirections[c*p:(c+1)*p], sign, direction)
+		for i := range n {
+			outScores[i*components+c] = left[i*k+c] * values[c] * sign
+		}
+		outVariance[c] = values[c] * values[c] / float64(n-1)
+	}
+	return scores, directions, variance, nil
+}
+
+// centreColumns takes from each column its mean.
+func centreColumns(n, p int, x []float64) {
+	means := make([]float64, p)
+	for i := range n {
+		floats.Add(means, x[i*p:(i+1)*p])
+	}
+	floats.Scale(1/float64(n), means)
+	for i := range n {
+		floats.Sub(x[i*p:(i+1)*p], means)
+	}
+}
+
+// signOf returns the sign of the element of largest magnitude, the first of those.
+func signOf(direction []float64) float64 {
+	largest := 0.0
+	for _, v := range direction {
+		if math.Abs(v) > math.Abs(largest) {
+			largest = v
+		}
+	}
+	return math.Copysign(1, largest)
+}

@@ -1,0 +1,48 @@
+package linalg
+
+import (
+	"gonum.org/v1/gonum/blas"
+
+	"github.com/dlpackgo/dlpackgo/kernels"
+	"github.com/dlpackgo/dlpackgo/kernels/backend"
+	"github.com/dlpackgo/dlpackgo/kernels/internal/operand"
+)
+
+// BLAS names its functions by precision; these choose by type.
+
+// dot returns the dot product of x and y.
+func dot[T kernels.Real](b backend.Backend, x, y operand.Vector[T]) T {
+	if data, ok := any(x.Data).([]float64); ok {
+		return T(b.Ddot(x.N, data, x.Inc, any(y.Data).([]float64), y.Inc))
+	}
+	return T(b.Sdot(x.N, any(x.Data).([]float32), x.Inc, any(y.Data).([]float32), y.Inc))
+}
+
+// norm2 returns the Euclidean norm of x.
+func norm2[T kernels.Real](b backend.Backend, x []T) T {
+	if data, ok := any(x).([]float64); ok {
+		return T(b.Dnrm2(len(data), data, 1))
+	}
+	return T(b.Snrm2(len(x), any(x).([]float32), 1))
+}
+
+// multiplyVector sets y to a x, or to x a, which is the transpose of a times x.
+func multiplyVector[T kernels.Real](b backend.Backend, trans blas.Transpose, a operand.Matrix[T], x operand.Vector[T], y []T) {
+	rows, cols := a.Stored()
+	if data, ok := any(a.Data).([]float64); ok {
+		b.Dgemv(trans, rows, cols, 1, data, a.Stride, any(x.Data).([]float64), x.Inc, 0, any(y).([]float64), 1)
+		return
+	}
+	b.Sgemv(trans, rows, cols, 1, any(a.Data).([]float32), a.Stride, any(x.Data).([]float32), x.Inc, 0, any(y).([]float32), 1)
+}
+
+// multiply sets out, which is row-major, to x y.
+func multiply[T kernels.Real](b backend.Backend, x, y operand.Matrix[T], out []T) {
+	if data, ok := any(x.Data).([]float64); ok {
+		b.Dgemm(x.Trans, y.Trans, x.Rows, y.Cols, x.Cols, 1, data, x.Stride, any(y.Data).([]float64), y.Stride,
+			0, any(out).([]float64), y.Cols)
+		return
+	}
+	b.Sgemm(x.Trans, y.Trans, x.Rows, y.Cols, x.Cols, 1, any(x.Data).([]float32), x.Stride, any(y.Data).([]float32), y.Stride,
+		0, any(out).([]float32), y.Cols)
+}

@@ -1,0 +1,54 @@
+package linalg
+
+import (
+	"fmt"
+
+	"github.com/dlpackgo/dlpackgo/kernels"
+	"github.com/dlpackgo/dlpackgo/kernels/backend"
+	"github.com/dlpackgo/dlpackgo/kernels/internal/operand"
+	"github.com/dlpackgo/dlpackgo/safe"
+)
+
+// Solve returns x with a x = b, by LU factorisation with partial pivoting (LAPACK's dgetrf and dgetrs). a has shape
+// (n, n); b has shape (n,), or (n, k) for k right-hand sides; x has the shape of b.
+//
+// Other than numpy.linalg.solve, which returns digits that mean nothing, it also refuses a matrix that is singular to
+// working precision: an estimated condition number of kernels.MaxCondition or more is a *kernels.SingularError.
+func Solve(a, b safe.View[float64]) (*safe.Tensor, error) {
+	const function = "solve"
+	if err := wantSquare(function, "a", a.AnyView()); err != nil {
+		return nil, err
+	}
+	if err := wantAxes(function, "b", b.AnyView(), 1, 2); err != nil {
+		return nil, err
+	}
+	n, sides := a.Dim(0), 1
+	if b.Dim(0) != n {
+		return nil, &kernels.ShapeError{Function: function, Argument: "b", Got: b.Shape(),
+			Want: fmt.Sprintf("its first extent must be %d, the rows of a; transpose it if each row is one right-hand side", n)}
+	}
+	shape := []int{n}
+	if b.NDim() == 2 {
+		sides = b.Dim(1)
+		shape = append(shape, sides)
+	}
+	factors := make([]float64, n*n)
+	if err := finiteCopy(function, "a", a, factors); err != nil {
+		return nil, err
+	}
+	var results operand.Results
+	solution, x := operand.New[float64](&results, shape...)
+	if err := results.Err(); err != nil {
+		return nil, err
+	}
+	if err := finiteCopy(function, "b", b, x); err != nil {
+		return nil, results.Discard(err)
+	}
+	if len(x) == 0 {
+		return solution, nil
+	}
+	if reciprocal := backend.Current().Solve(n, sides, factors, x); !(reciprocal > 1/kernels.MaxCondition) {
+		return nil, results.Discard(&kernels.SingularError{Function: function, Argument: "a", Condition: 1 / reciprocal})
+	}
+	return solution, nil
+}
