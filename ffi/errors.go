@@ -51,6 +51,18 @@ func (f Fault) Is(target error) bool {
 	return target == ErrInvalid || target == f.Rule.facts().sentinel
 }
 
+// facts returns f, so that FaultOf can read any typed error.
+func (f Fault) facts() Fault { return f }
+
+// FaultOf returns the facts of the broken rule that err reports, and false when err is no error of the validator.
+func FaultOf(err error) (Fault, bool) {
+	var broken interface{ facts() Fault }
+	if errors.As(err, &broken) {
+		return broken.facts(), true
+	}
+	return Fault{}, false
+}
+
 // Err returns f as the typed error of its rule, nil for RuleNone and for what is no rule.
 func (f Fault) Err() error {
 	switch f.Rule {

@@ -1,6 +1,10 @@
 package ffi
 
-import "unsafe"
+import (
+	"strconv"
+	"strings"
+	"unsafe"
+)
 
 // Flags is the flags field of DLManagedTensorVersioned.
 type Flags uint64
@@ -13,6 +17,26 @@ const (
 
 	knownFlags = FlagReadOnly | FlagIsCopied | FlagSubbytePadded
 )
+
+// String returns the names of the flags that are set, as in "read-only|copied", and "none" when there are none.
+func (f Flags) String() string {
+	if f == 0 {
+		return "none"
+	}
+	var names []string
+	for _, flag := range []struct {
+		bit  Flags
+		name string
+	}{{FlagReadOnly, "read-only"}, {FlagIsCopied, "copied"}, {FlagSubbytePadded, "subbyte-padded"}} {
+		if f&flag.bit != 0 {
+			names = append(names, flag.name)
+		}
+	}
+	if unknown := f &^ knownFlags; unknown != 0 {
+		names = append(names, "0x"+strconv.FormatUint(uint64(unknown), 16))
+	}
+	return strings.Join(names, "|")
+}
 
 // MaxNDim is the largest rank that is accepted: the buffer protocol of Python ends there.
 const MaxNDim = 64

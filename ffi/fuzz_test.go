@@ -1,0 +1,21 @@
+package ffi_test
+
+import (
+	"testing"
+
+	"github.com/dlpackgo/dlpackgo/ffi"
+	"github.com/dlpackgo/dlpackgo/internal/descriptor"
+)
+
+func FuzzValidatorAgreesWithOracle(f *testing.F) {
+	descriptor.Seeds(func(header, axes []byte) { f.Add(header, axes) })
+	f.Fuzz(func(t *testing.T, header, axes []byte) {
+		d := descriptor.Parse(header, axes)
+		want := oracle(d)
+		err := ffi.ValidateVersioned(d.Versioned())
+		got, _ := ffi.FaultOf(err)
+		if got != want || (err == nil) != (want.Rule == ffi.RuleNone) {
+			t.Errorf("%+v: got %v %+v, want %v %+v", d, got.Rule, got, want.Rule, want)
+		}
+	})
+}
