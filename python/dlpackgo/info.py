@@ -8,7 +8,7 @@ import json
 import platform
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -141,9 +141,9 @@ LIBRARIES = (
     Library(
         "onnxruntime",
         "onnxruntime",
-        make=lambda ort: ort.OrtValue.ortvalue_from_numpy(_numpy_arange("float32"))._ortvalue,
+        make=lambda ort: ort.OrtValue.ortvalue_from_numpy(_numpy_arange("float32")),
         address=lambda ort, value: value.data_ptr(),
-        take=lambda ort, tensor: ort.capi.onnxruntime_pybind11_state.OrtValue.from_dlpack(tensor.__dlpack__(), False),
+        take=lambda ort, tensor: ort.OrtValue.from_dlpack(tensor),
     ),
     Library(
         "tinygrad",
@@ -163,27 +163,25 @@ def installed() -> list[Library]:
 def probe(distribution: str) -> int:
     """Try one library in this process and print, as JSON, what came of each direction."""
     library = next(library for library in LIBRARIES if library.distribution == distribution)
-    answer = {"to": "", "from": ""}
     try:
         module = importlib.import_module(library.module)
         array = library.make(module)
     except Exception as error:
-        answer = dict.fromkeys(answer, f"its own array: {_reason(error)}")
+        answers = _both(f"its own array: {_reason(error)}")
     else:
-        answer["to"] = _attempt(lambda: _give(library, module, array))
-        answer["from"] = _attempt(lambda: _take(library, module, array))
-    print(json.dumps(answer), flush=True)
+        answers = [_attempt(exchange, library, module, array) for exchange in (_give, _take)]
+    print(json.dumps(answers), flush=True)
     return 0
 
 
 def _give(library: Library, module: Any, array: Any) -> str:
-    """The library's array becomes a Tensor."""
+    """Make the library's array a Tensor."""
     tensor = dlpackgo.from_dlpack(array)
     return _verdict(library.address(module, array), tensor.data_ptr)
 
 
 def _take(library: Library, module: Any, array: Any) -> str:
-    """A tensor becomes an array of the library: one of Go's memory, or on another device the library's own again."""
+    """Make a tensor an array of the library: memory of Go's, or on another device the library's own again."""
     if library.take is None:
         return "no way in"
     tensor = dlpackgo.arange(6, dtype=library.dtype)
@@ -194,9 +192,9 @@ def _take(library: Library, module: Any, array: Any) -> str:
     return _verdict(tensor.data_ptr, library.address(module, taken))
 
 
-def _attempt(exchange: Callable[[], str]) -> str:
+def _attempt(exchange: Callable[[Library, Any, Any], str], *operands: Any) -> str:
     try:
-        return exchange()
+        return exchange(*operands)
     except Exception as error:
         return _reason(error)
 
@@ -206,50 +204,52 @@ def _verdict(given: int, taken: int) -> str:
 
 
 def _reason(error: Exception) -> str:
-    text = str(error).strip().partition("\n")[0]
-    return f"{type(error).__name__}: {text[:100]}"
+    return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
 
 
-def _ask(library: Library) -> dict[str, str]:
+def _both(answer: str) -> list[str]:
+    return [answer, answer]
+
+
+def _ask(library: Library) -> list[str]:
     """Run probe in a process of its own."""
     command = [sys.executable, "-m", "dlpackgo", "info", "--probe", library.distribution]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=TIME_LIMIT)
+        answers: list[str] = json.loads(done.stdout.strip().rpartition("\n")[2])
     except subprocess.TimeoutExpired:
-        return dict.fromkeys(("to", "from"), f"no answer in {TIME_LIMIT} s")
-    try:
-        answer: dict[str, str] = json.loads(done.stdout.strip().rpartition("\n")[2])
+        return _both(f"no answer in {TIME_LIMIT} s")
     except ValueError:
-        return dict.fromkeys(("to", "from"), f"crashed with status {done.returncode}")
-    return answer
+        return _both(f"crashed with status {done.returncode}")
+    return answers
 
 
 def _version(library: Library) -> str:
     try:
         return version(library.distribution)
     except PackageNotFoundError:
-        # CuPy's wheels, for one, carry the CUDA version in their names.
-        return str(getattr(importlib.import_module(library.module.partition(".")[0]), "__version__", "?"))
-
-
-def rows() -> Iterator[tuple[str, str, str, str]]:
-    """Library, version, and how an exchange goes to and from dlpackgo, for all that is installed."""
-    libraries = installed()
-    with ThreadPoolExecutor(max_workers=2) as pool:
-        for library, answer in zip(libraries, pool.map(_ask, libraries), strict=True):
-            yield library.distribution, _version(library), answer["to"], answer["from"]
+        return "?"  # CuPy's wheels, for one, carry the CUDA version in their names
 
 
 def report() -> int:
-    """Print versions and the table."""
+    """Print versions and the table of what is installed; reasons for refusals stand below it."""
     print(f"dlpackgo {dlpackgo.__version__}, DLPack 1.3")
-    print(f"{platform.python_implementation()} {platform.python_version()}, {platform.platform()}")
-    layout = "{:18} {:16} {:28} {}"
-    print("\n" + layout.format("library", "version", "to dlpackgo", "from dlpackgo"))
-    count = 0
-    for row in rows():
-        print(layout.format(*row), flush=True)
-        count += 1
-    others = len(LIBRARIES) - count
-    print(f"\n{count} libraries tried; {others} more are known and not installed")
+    print(f"{platform.python_implementation()} {platform.python_version()}, {platform.platform()}\n")
+    layout = "{:18} {:16} {:14} {}"
+    print(layout.format("library", "version", "to dlpackgo", "from dlpackgo"))
+    reasons = []
+    libraries = installed()
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        for library, answers in zip(libraries, pool.map(_ask, libraries), strict=True):
+            cells = [answer if answer in ("zero-copy", "copied", "no way in") else "refused" for answer in answers]
+            print(layout.format(library.distribution, _version(library), *cells), flush=True)
+            reasons += [
+                f"{library.distribution}, {direction}: {answer}"
+                for direction, cell, answer in zip(("to", "from"), cells, answers, strict=True)
+                if cell == "refused"
+            ]
+    absent = [library.distribution for library in LIBRARIES if library not in libraries]
+    print(f"\nnot installed: {', '.join(absent) or 'none'}")
+    for reason in reasons:
+        print(reason)
     return 0

@@ -1,0 +1,47 @@
+"""Runs every snippet of the README and of the pages in this folder. Each stands on its own.
+
+Python runs as it stands. Go programs run too; those that Python loads are type-checked and vetted.
+"""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+
+import toolchain  # noqa: E402
+
+SNIPPET = re.compile(r"^```(python|go)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def snippets(language: str) -> Iterator[Any]:
+    for page in [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("**/*.md"))]:
+        text = page.read_text()
+        for found in SNIPPET.finditer(text):
+            if found[1] == language:
+                line = text.count("\n", 0, found.start()) + 2
+                yield pytest.param(found[2], id=f"{page.relative_to(ROOT)}:{line}")
+
+
+@pytest.mark.parametrize("code", snippets("python"))
+def test_python_snippet_runs(code: str, tmp_path: Path) -> None:
+    for module in re.findall(r"^(?:import|from) (\w+)", code, re.MULTILINE):
+        pytest.importorskip(module)
+    subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=tmp_path, check=True)
+
+
+@pytest.mark.parametrize("code", snippets("go"))
+def test_go_snippet_runs(code: str, tmp_path: Path) -> None:
+    go = toolchain.find_go()
+    if go is None:
+        pytest.skip("no Go on PATH")
+    program = tmp_path / "main.go"
+    program.write_text(code)
+    action = "vet" if "dlpackgo/pyglue" in code else "run"
+    subprocess.run([go, action, str(program)], cwd=ROOT, env=toolchain.go_environment(), check=True)
