@@ -109,15 +109,18 @@ func (f Fault) fill(text string) string {
 	if !strings.Contains(text, "{") {
 		return text
 	}
-	code := DLDataTypeCode(f.Got)
+	codeName, widths := "", ""
+	if f.Got >= 0 && f.Got < codeCount {
+		codeName, widths = codes[f.Got].name, WidthsText(DLDataTypeCode(f.Got))
+	}
 	return strings.NewReplacer(
 		"{axis}", strconv.Itoa(f.Axis),
 		"{got}", strconv.FormatInt(f.Got, 10),
 		"{beside}", strconv.FormatInt(f.Beside, 10),
 		"{beside:unsigned}", strconv.FormatUint(uint64(f.Beside), 10),
 		"{got:hex}", "0x"+strconv.FormatUint(uint64(f.Got), 16),
-		"{got:code}", code.String(),
-		"{got:widths}", WidthsText(code),
+		"{got:code}", codeName,
+		"{got:widths}", widths,
 	).Replace(text)
 }
 

@@ -1,6 +1,7 @@
 package ffi_test
 
 import (
+	"runtime"
 	"testing"
 
 	"github.com/dlpackgo/dlpackgo/ffi"
@@ -11,6 +12,7 @@ func FuzzValidatorAgreesWithOracle(f *testing.F) {
 	descriptor.Seeds(func(header, axes []byte) { f.Add(header, axes) })
 	f.Fuzz(func(t *testing.T, header, axes []byte) {
 		d := descriptor.Parse(header, axes)
+		defer runtime.KeepAlive(d)
 		want := oracle(d)
 		err := ffi.ValidateVersioned(d.Versioned())
 		got, _ := ffi.FaultOf(err)

@@ -19,10 +19,6 @@ type Description struct {
 	NDim           int32
 	DType          ffi.DLDataType
 	Shape, Strides []int64
-
-	// The descriptor lies in memory that the garbage collector does not scan, as its pointers may be anything. That of
-	// the axes is kept alive by the slices above, and this memory by whoever points into it.
-	memory [10]uint64
 }
 
 // New returns the description of a sound float32 tensor on the CPU, with the given shape and NULL strides. Its data is
@@ -38,12 +34,15 @@ func New(shape ...int64) *Description {
 	}
 }
 
-// Versioned writes the descriptor and returns it. It panics when NDim lets somebody read past the slices.
+// Versioned returns the descriptor. It points to the slices of d as C memory would, unseen by the garbage collector, so
+// d must be kept alive (runtime.KeepAlive) while it is in use. It panics when NDim lets somebody read past the slices.
 func (d *Description) Versioned() *ffi.DLManagedTensorVersioned {
 	if d.NDim <= ffi.MaxNDim && (short(d.Shape, d.NDim) || short(d.Strides, d.NDim)) {
 		panic("descriptor: shape and strides must have NDim entries, or be nil")
 	}
-	m := (*ffi.DLManagedTensorVersioned)(unsafe.Pointer(&d.memory))
+	// Memory without pointers, in the eyes of the garbage collector and of cgo: what stands in it may point anywhere.
+	memory := new([unsafe.Sizeof(ffi.DLManagedTensorVersioned{}) / 8]uint64)
+	m := (*ffi.DLManagedTensorVersioned)(unsafe.Pointer(memory))
 	m.Version = ffi.DLPackVersion{Major: d.Major, Minor: d.Minor}
 	m.Flags = d.Flags
 	m.DLTensor.Device = d.Device
