@@ -2,10 +2,14 @@ package safe
 
 import (
 	"iter"
+	"runtime"
 	"unsafe"
 
 	"github.com/dlpackgo/dlpackgo/ffi"
 )
+
+// Reading and writing go through v.data, which the garbage collector knows nothing of when it is C memory. What keeps the
+// tensor is v.guard: hence the runtime.KeepAlive after the last access in each function below.
 
 // At returns one element. It takes one index per axis, counted from 0.
 func (v View[T]) At(index ...int) (T, error) {
@@ -14,7 +18,9 @@ func (v View[T]) At(index ...int) (T, error) {
 		var zero T
 		return zero, err
 	}
-	return *(*T)(p), nil
+	value := *(*T)(p)
+	runtime.KeepAlive(v.guard)
+	return value, nil
 }
 
 // Set changes one element. It takes one index per axis, counted from 0.
@@ -23,6 +29,7 @@ func (v MutView[T]) Set(value T, index ...int) error {
 	if err == nil {
 		*(*T)(p) = value
 	}
+	runtime.KeepAlive(v.guard)
 	return err
 }
 
@@ -88,6 +95,7 @@ func (v View[T]) Contiguous() ([]T, error) {
 	}
 	elements := make([]T, int(ffi.Numel(v.shape)))
 	gather(elements, v.data, v.shape, v.strides)
+	runtime.KeepAlive(v.guard)
 	return elements, nil
 }
 
@@ -100,6 +108,7 @@ func (v View[T]) CopyTo(dst []T) error {
 		return &LengthError{What: "the slice to copy to", Got: len(dst), Want: size}
 	}
 	gather(dst, v.data, v.shape, v.strides)
+	runtime.KeepAlive(v.guard)
 	return nil
 }
 
@@ -112,6 +121,7 @@ func (v MutView[T]) CopyFrom(src []T) error {
 		return &LengthError{What: "the slice to copy from", Got: len(src), Want: size}
 	}
 	scatter(v.data, src, v.shape, v.strides)
+	runtime.KeepAlive(v.guard)
 	return nil
 }
 
@@ -178,6 +188,7 @@ func (v View[T]) Elements() (iter.Seq[T], error) {
 		if ffi.Numel(v.shape) > 0 {
 			visit(v.data, v.shape, v.strides, yield)
 		}
+		runtime.KeepAlive(v.guard)
 	}, nil
 }
 
@@ -211,6 +222,7 @@ func (v View[T]) Rows() (iter.Seq2[int, View[T]], error) {
 				row.data = unsafe.Add(row.data, step)
 			}
 		}
+		runtime.KeepAlive(v.guard)
 	}, nil
 }
 

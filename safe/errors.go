@@ -11,9 +11,11 @@ import (
 // errors.As. What the validator refuses comes as the errors of package ffi.
 var (
 	ErrReleased = errors.New("safe: the memory is no longer there")
-	ErrLent     = errors.New("safe: the tensor is lent")
+	ErrLent     = errors.New("safe: the tensor is lent to a call; close or move it after that call has returned")
+	ErrUnowned  = errors.New("safe: the view has no owner to share; Lend it, or make a tensor of the slice with FromSlice")
+	ErrAddress  = errors.New("safe: data lies below 4096, where no system has memory; the producer's descriptor is broken, report it there")
 	ErrKept     = errors.New("safe: a lent tensor was kept after the call")
-	ErrEmpty    = errors.New("safe: a view of nothing")
+	ErrEmpty    = errors.New("safe: a view of nothing; make it with ViewOf, SliceView or FromRawParts")
 	ErrDType    = errors.New("safe: another dtype")
 	ErrDevice   = errors.New("safe: memory that the host cannot reach")
 	ErrRank     = errors.New("safe: another rank")
@@ -24,7 +26,6 @@ var (
 	ErrReadOnly = errors.New("safe: the memory is read-only; copy the tensor to write to it")
 	ErrOverlap  = errors.New("safe: elements that share memory")
 	ErrMemory   = errors.New("safe: out of memory")
-	ErrPanic    = errors.New("safe: a panic")
 )
 
 // ReleasedError says that memory was asked for after its time.
@@ -161,19 +162,15 @@ func (e *OverlapError) Error() string {
 // Unwrap returns ErrOverlap.
 func (e *OverlapError) Unwrap() error { return ErrOverlap }
 
-// PanicError is a panic of a callback, turned into an error.
-type PanicError struct {
-	Value any
-	Stack []byte
+// MemoryError says that C memory is short.
+type MemoryError struct {
+	Bytes int64 // how many were asked for
 }
 
-// Error returns the message, without the stack.
-func (e *PanicError) Error() string { return fmt.Sprintf("safe: panic: %v", e.Value) }
-
-// Unwrap returns ErrPanic, or the value of the panic if it is an error.
-func (e *PanicError) Unwrap() []error {
-	if err, ok := e.Value.(error); ok {
-		return []error{ErrPanic, err}
-	}
-	return []error{ErrPanic}
+// Error returns the message.
+func (e *MemoryError) Error() string {
+	return fmt.Sprintf("safe: no memory for %d bytes; close tensors that are no longer needed, or work in smaller parts", e.Bytes)
 }
+
+// Unwrap returns ErrMemory.
+func (e *MemoryError) Unwrap() error { return ErrMemory }

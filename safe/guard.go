@@ -1,9 +1,94 @@
 package safe
 
-import "sync/atomic"
+// #include "loan.h"
+import "C"
 
-// guard says whether the memory of a view is still there. A view holds the generation it was made in; whoever takes
-// the memory away moves the guard on. Guards are used again, generations are not.
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// guard says whether the memory behind views is still there, and keeps it there while they are lent. A view holds the
+// generation that it was made in; whoever takes the memory away moves the guard on. Guards are used again, generations
+// are not: so a view that is too old finds out, whatever its guard does by then.
+//
+// Making a guard is dear, because it brings a cleanup. That is why they are pooled.
 type guard struct {
 	generation atomic.Uint64
+	// spare is the loan that waits for the next Lend; nil while it is out. Whoever has taken it out has the guard to
+	// itself, which is how Close knows that nothing is lent, in the one atomic operation that Lend needs anyhow.
+	spare  atomic.Pointer[C.dlpackgo_loan]
+	others atomic.Int64 // loans besides spare: nested, or at the same time
+	pinner runtime.Pinner
+	held   *held
+}
+
+// held is what goes back to C with a guard. It lies apart from the guard, because a cleanup must not reach what it waits
+// for.
+type held struct {
+	owner *C.dlpackgo_owner
+	loan  *C.dlpackgo_loan
+	leak  *LeakError // what to report when owner was forgotten; nil unless debugging
+}
+
+// usualRank is the rank up to which metadata lies in place: in a tensor, and in a loan.
+const usualRank = 4
+
+var guards sync.Pool
+
+// takeGuard returns a guard that nothing else uses.
+func takeGuard() (*guard, error) {
+	if g, ok := guards.Get().(*guard); ok {
+		return g, nil
+	}
+	loan := C.dlpackgo_loan_new(2*usualRank, false)
+	if loan == nil {
+		return nil, &MemoryError{Bytes: C.sizeof_dlpackgo_loan}
+	}
+	g := &guard{held: &held{loan: loan}}
+	g.spare.Store(loan)
+	runtime.AddCleanup(g, (*held).giveUp, g.held)
+	return g, nil
+}
+
+// putGuard makes views of g stale, and g free for another use. The caller has g to itself.
+func putGuard(g *guard) {
+	g.generation.Add(1)
+	guards.Put(g)
+}
+
+// giveUp releases what is left when a guard is garbage: the pool let go of it, or somebody forgot to close a tensor.
+func (h *held) giveUp() {
+	C.dlpackgo_loan_free(h.loan)
+	if h.owner != nil {
+		releaseOwner(h.owner)
+		h.leak.report()
+	}
+}
+
+// retire waits for nothing: it takes the memory away from all views of generation, and returns the owner that the guard
+// held, which is the caller's now. It returns nil when that has been done before, and ErrLent, with nothing changed, while
+// a loan is out.
+func (g *guard) retire(generation uint64) (*C.dlpackgo_owner, error) {
+	if g.generation.Load() != generation {
+		return nil, nil
+	}
+	loan := g.spare.Swap(nil)
+	if loan == nil {
+		return nil, ErrLent
+	}
+	defer g.spare.Store(loan)
+	if !g.generation.CompareAndSwap(generation, generation+1) {
+		return nil, nil
+	}
+	// A loan beside the spare one counts itself first and then looks at the generation. We do it the other way round: so
+	// at least one of both notices.
+	if g.others.Load() != 0 {
+		g.generation.Store(generation)
+		return nil, ErrLent
+	}
+	owner := g.held.owner
+	g.held.owner, g.held.leak = nil, nil
+	return owner, nil
 }

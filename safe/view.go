@@ -33,6 +33,9 @@ const (
 	subbytePadded = traits(ffi.FlagSubbytePadded)
 	dlpackTraits  = traits(ffi.FlagReadOnly | ffi.FlagIsCopied | ffi.FlagSubbytePadded)
 
+	// sharedTraits are the flags that go out with exports. That a copy was made is between us and who made it.
+	sharedTraits = readOnly | subbytePadded
+
 	// goMemory says that data points into memory of the Go runtime, which must be pinned before C may see it.
 	goMemory traits = 1 << 31
 )
@@ -70,13 +73,15 @@ type AsDLTensorMut interface {
 // Scope.
 func BorrowDescriptor(t *ffi.DLTensor, flags ffi.Flags) AnyView {
 	v := AnyView{
-		data:       t.Data,
 		byteOffset: t.ByteOffset,
 		shape:      t.Extents(),
 		strides:    t.Steps(),
 		device:     t.Device,
 		dtype:      t.DType,
 		traits:     traits(flags) & dlpackTraits,
+	}
+	if !inFirstPage(t) {
+		v.data = t.Data
 	}
 	if v.byteOffset != 0 && v.device.DeviceType.Addressable() {
 		v.data, v.byteOffset = unsafe.Add(v.data, v.byteOffset), 0
@@ -98,14 +103,14 @@ func ViewOf[T Element, S AsDLTensor](src S) (View[T], error) {
 // strides that let elements share memory with an OverlapError.
 func MutViewOf[T Element, S AsDLTensorMut](src S) (MutView[T], error) {
 	v, err := src.AsDLTensorMut()
+	if err == nil {
+		err = v.writable()
+	}
 	if err != nil {
 		return MutView[T]{}, err
 	}
-	if err := v.writable(); err != nil {
-		return MutView[T]{}, err
-	}
-	typedView, err := typed[T](v)
-	return MutView[T]{typedView}, err
+	readable, err := typed[T](v)
+	return MutView[T]{readable}, err
 }
 
 // typed compares the dtype, and nothing else.
@@ -119,11 +124,24 @@ func typed[T Element](v AnyView) (View[T], error) {
 	return View[T]{v}, nil
 }
 
-// AsDLTensor returns v.
-func (v AnyView) AsDLTensor() (AnyView, error) { return v, nil }
+// AsDLTensor returns v, if it has not outlived its memory.
+func (v AnyView) AsDLTensor() (AnyView, error) {
+	if v.stale() {
+		return AnyView{}, v.gone()
+	}
+	if v.dtype.Lanes == 0 {
+		return AnyView{}, ErrEmpty
+	}
+	return v, nil
+}
 
-// AsDLTensorMut returns v when its memory may be written.
-func (v AnyView) AsDLTensorMut() (AnyView, error) { return v, v.writable() }
+// AsDLTensorMut returns v, if its memory is there and may be written.
+func (v AnyView) AsDLTensorMut() (AnyView, error) {
+	if err := v.writable(); err != nil {
+		return AnyView{}, err
+	}
+	return v.AsDLTensor()
+}
 
 // AnyView returns v without its type.
 func (v View[T]) AnyView() AnyView { return v.anyView }
@@ -230,6 +248,8 @@ func (v *AnyView) accessSlowly() error {
 		return ErrEmpty
 	case !v.device.HostAccessible():
 		return &DeviceError{v.device}
+	case v.data == nil && v.Size() != 0:
+		return ErrAddress
 	}
 	return nil
 }

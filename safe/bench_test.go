@@ -1,0 +1,67 @@
+package safe_test
+
+import (
+	"testing"
+	"unsafe"
+
+	"github.com/dlpackgo/dlpackgo/ffi"
+	"github.com/dlpackgo/dlpackgo/safe"
+	"github.com/dlpackgo/dlpackgo/safe/internal/ctest"
+)
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+func BenchmarkCall(b *testing.B) {
+	t := must(safe.New[float32](2, 3, 4, 5))
+	defer t.Close()
+	m := must(safe.Pack(t))
+	defer ctest.Delete(m)
+	b.Run("empty", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			ctest.Ignore(unsafe.Pointer(m))
+		}
+	})
+	b.Run("lend", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			_ = safe.Lend(t, func(m *ffi.DLManagedTensor) error {
+				ctest.Ignore(unsafe.Pointer(m))
+				return nil
+			})
+		}
+	})
+}
+
+func BenchmarkOwn(b *testing.B) {
+	b.Run("malloc+free", func(b *testing.B) {
+		for b.Loop() {
+			ctest.AllocateAndFree()
+		}
+	})
+	t := must(safe.New[float32](2, 3, 4, 5))
+	defer t.Close()
+	b.Run("pack+delete", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			ctest.Delete(must(safe.Pack(t)))
+		}
+	})
+	b.Run("pack", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			must(safe.Pack(t))
+		}
+	})
+	b.Run("pack+adopt+close", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			must(safe.Adopt(must(safe.Pack(t)))).Close()
+		}
+	})
+}

@@ -1,0 +1,85 @@
+package safe
+
+import (
+	"slices"
+	"unsafe"
+
+	"github.com/dlpackgo/dlpackgo/ffi"
+)
+
+// SliceView returns a view of the memory of s, in row-major order. The shape must count as many elements as s has; without
+// a shape the view has one axis. Take rows and columns from a flat slice: a [][]T has no memory of its own to view.
+func SliceView[T Element](s []T, shape ...int) (View[T], error) {
+	dims := make([]int64, 2*max(len(shape), 1))
+	extents, strides := dims[:len(dims)/2], dims[len(dims)/2:]
+	extents[0] = int64(len(s))
+	for axis, extent := range shape {
+		extents[axis] = int64(extent)
+	}
+	numel, _, err := ffi.CheckedSize(DTypeOf[T](), 0, extents)
+	if err != nil {
+		return View[T]{}, err
+	}
+	if numel != int64(len(s)) {
+		return View[T]{}, &LengthError{What: "the slice", Got: len(s), Want: int(numel)}
+	}
+	ffi.FillRowMajorStrides(strides, extents)
+	return View[T]{anyView{
+		data:    unsafe.Pointer(unsafe.SliceData(s)),
+		shape:   extents,
+		strides: strides,
+		device:  ffi.DLDevice{DeviceType: ffi.CPU},
+		dtype:   DTypeOf[T](),
+		traits:  readOnly | goMemory,
+	}}, nil
+}
+
+// SliceMutView is SliceView for a slice that may be written to.
+func SliceMutView[T Element](s []T, shape ...int) (MutView[T], error) {
+	v, err := SliceView(s, shape...)
+	v.traits &^= readOnly
+	return MutView[T]{v}, err
+}
+
+// FromRawParts returns a read-only view of memory that something else keeps: a buffer of a C library, or of a GPU. Strides
+// count elements; nil stands for row-major. What the validator refuses is refused. The caller promises that the memory
+// is there and stays until the last use of the view.
+func FromRawParts[T Element](data unsafe.Pointer, device ffi.DLDevice, shape, strides []int64) (View[T], error) {
+	v, err := Describe(data, device, DTypeOf[T](), shape, strides, ffi.FlagReadOnly)
+	return View[T]{v}, err
+}
+
+// FromRawPartsMut is FromRawParts for memory that may be written to; strides that let elements share memory are refused.
+func FromRawPartsMut[T Element](data unsafe.Pointer, device ffi.DLDevice, shape, strides []int64) (MutView[T], error) {
+	v, err := Describe(data, device, DTypeOf[T](), shape, strides, 0)
+	if err != nil {
+		return MutView[T]{}, err
+	}
+	return MutViewOf[T](v)
+}
+
+// Describe is FromRawParts for a dtype that is known only at run time, or has no Go type.
+func Describe(data unsafe.Pointer, device ffi.DLDevice, dtype ffi.DLDataType, shape, strides []int64, flags ffi.Flags) (AnyView, error) {
+	if strides == nil {
+		strides = ffi.RowMajorStrides(shape)
+	}
+	if len(strides) != len(shape) {
+		return AnyView{}, &LengthError{What: "strides", Got: len(strides), Want: len(shape)}
+	}
+	v := AnyView{
+		data:    data,
+		shape:   slices.Clone(shape),
+		strides: slices.Clone(strides),
+		device:  device,
+		dtype:   dtype,
+		traits:  traits(flags) & dlpackTraits,
+	}
+	descriptor := v.descriptor()
+	if err := ffi.ValidateFlagged(&descriptor, flags); err != nil {
+		return AnyView{}, err
+	}
+	if device.HostAccessible() {
+		v.traits |= goMemory // it may be: pinning it if it is not does no harm
+	}
+	return v, nil
+}

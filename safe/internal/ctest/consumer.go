@@ -1,0 +1,70 @@
+// Package ctest is the C side of the tests of package safe: cgo is not to be had in test files.
+package ctest
+
+// #cgo CFLAGS: -O2 -Wall -Wextra -Werror -Wno-unused-parameter -std=gnu11
+// #include "consumer.h"
+import "C"
+
+import (
+	"unsafe"
+
+	"github.com/dlpackgo/dlpackgo/ffi"
+)
+
+func managed(m *ffi.DLManagedTensor) *C.DLManagedTensor {
+	return (*C.DLManagedTensor)(unsafe.Pointer(m))
+}
+
+func versioned(m *ffi.DLManagedTensorVersioned) *C.DLManagedTensorVersioned {
+	return (*C.DLManagedTensorVersioned)(unsafe.Pointer(m))
+}
+
+func tensor(t *ffi.DLTensor) *C.DLTensor { return (*C.DLTensor)(unsafe.Pointer(t)) }
+
+func extents(shape []int64) *C.int64_t { return (*C.int64_t)(unsafe.SliceData(shape)) }
+
+// Ignore calls an empty C function.
+func Ignore(p unsafe.Pointer) { C.ctest_ignore(p) }
+
+// AllocateAndFree calls malloc and free.
+func AllocateAndFree() { C.ctest_free(C.ctest_allocate()) }
+
+// Sum returns the sum of a float32 tensor.
+func Sum(t *ffi.DLTensor) float64 { return float64(C.ctest_sum(tensor(t))) }
+
+// Fill sets every element of a float32 tensor.
+func Fill(t *ffi.DLTensor, value float32) { C.ctest_fill(tensor(t), C.float(value)) }
+
+// Produce returns a float32 tensor with the elements 0, 1, 2, ..., whose strides are NULL.
+func Produce(shape ...int64) *ffi.DLManagedTensor {
+	return (*ffi.DLManagedTensor)(unsafe.Pointer(C.ctest_produce(C.int32_t(len(shape)), extents(shape))))
+}
+
+// ProduceVersioned is Produce for the struct with a version.
+func ProduceVersioned(flags ffi.Flags, shape ...int64) *ffi.DLManagedTensorVersioned {
+	return (*ffi.DLManagedTensorVersioned)(unsafe.Pointer(C.ctest_produce_versioned(C.int32_t(len(shape)), extents(shape), C.uint64_t(flags))))
+}
+
+// Deleted returns how many of the produced tensors were deleted so far.
+func Deleted() int { return int(C.ctest_deleted()) }
+
+// Delete calls the deleter of m, as a consumer does that is done with it.
+func Delete(m *ffi.DLManagedTensor) { C.ctest_delete(managed(m)) }
+
+// DeleteVersioned calls the deleter of m, as a consumer does that is done with it.
+func DeleteVersioned(m *ffi.DLManagedTensorVersioned) { C.ctest_delete_versioned(versioned(m)) }
+
+// DeleteElsewhere calls the deleter of m on a thread that Go does not know.
+func DeleteElsewhere(m *ffi.DLManagedTensor) { C.ctest_delete_elsewhere(managed(m)) }
+
+// Keep keeps m for the functions below, which use it when they must not.
+func Keep(m *ffi.DLManagedTensor) { C.ctest_keep(managed(m)) }
+
+// WriteToKept writes into what Keep was given.
+func WriteToKept() { C.ctest_write_to_kept() }
+
+// DeleteKept calls the deleter of what Keep was given.
+func DeleteKept() { C.ctest_delete_kept() }
+
+// ReadKept sums up what Keep was given.
+func ReadKept() float64 { return float64(C.ctest_read_kept()) }

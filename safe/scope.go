@@ -1,0 +1,47 @@
+package safe
+
+import (
+	"github.com/dlpackgo/dlpackgo/ffi"
+)
+
+// Scope bounds the life of views over descriptors that others keep, such as the arguments of a call from C: when it ends,
+// all views that were borrowed in it end, too. A scope may be used again after it ended, but by one goroutine at a time.
+type Scope struct {
+	guard *guard
+}
+
+// NewScope returns a scope.
+func NewScope() (*Scope, error) {
+	g, err := takeGuard()
+	return &Scope{g}, err
+}
+
+// Borrow returns a view of t that is good until the scope ends. It trusts t, as BorrowDescriptor does.
+func (s *Scope) Borrow(t *ffi.DLTensor, flags ffi.Flags) AnyView {
+	v := BorrowDescriptor(t, flags)
+	v.guard, v.generation = s.guard, s.guard.generation.Load()
+	return v
+}
+
+// End ends all views that were borrowed in s.
+func (s *Scope) End() { s.guard.generation.Add(1) }
+
+// Borrow calls use with a view of t that is good until use returns. What the validator refuses is refused. The flags are
+// those of the versioned struct, or FlagReadOnly for memory of which nobody said that it is writable.
+func Borrow(t *ffi.DLTensor, flags ffi.Flags, use func(AnyView) error) error {
+	if err := ffi.ValidateFlagged(t, flags); err != nil {
+		return err
+	}
+	g, err := takeGuard()
+	if err != nil {
+		return err
+	}
+	defer putGuard(g)
+	scope := Scope{g}
+	if t.Strides != nil || t.NDim == 0 {
+		return use(scope.Borrow(t, flags))
+	}
+	compact := *t
+	compact.Strides = &ffi.RowMajorStrides(t.Extents())[0]
+	return use(scope.Borrow(&compact, flags))
+}

@@ -1,0 +1,231 @@
+package safe
+
+// #include "owner.h"
+import "C"
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/dlpackgo/dlpackgo/ffi"
+)
+
+// Tensor owns the memory of a tensor of any dtype on any device, together with whatever was exported from it. It has the
+// methods of AnyView besides its own; views of it end when it is closed.
+//
+// Close a tensor when you are done with it. One that is forgotten is closed by the garbage collector, some time after
+// the last use of it and its views; a slice that Data returned does not count as a use.
+type Tensor struct {
+	anyView
+	dims [2 * usualRank]int64 // shape and strides, if they fit
+}
+
+// Moved is what a tensor was: one reference of its owner, and its description. Whoever has it has to give the reference
+// back, in C with dlpackgo_owner_release or in Go with Receive.
+type Moved struct {
+	Owner      unsafe.Pointer // a dlpackgo_owner
+	Descriptor ffi.DLTensor   // shape and strides lie in Go memory, which Moved keeps
+	Flags      ffi.Flags
+}
+
+// New returns a tensor of zeros in C memory, aligned to 64 bytes. Without a shape it is a scalar. A negative extent and
+// sizes beyond an int64 are errors of package ffi.
+func New[T Element](shape ...int) (*Tensor, error) {
+	return NewDType(DTypeOf[T](), shape...)
+}
+
+// NewDType is New for a dtype that is known only at run time, or has no Go type.
+func NewDType(dtype ffi.DLDataType, shape ...int) (*Tensor, error) {
+	t := newTensor(len(shape))
+	for axis, extent := range shape {
+		t.shape[axis] = int64(extent)
+	}
+	_, size, err := ffi.CheckedSize(dtype, 0, t.shape)
+	if err != nil {
+		return nil, err
+	}
+	ffi.FillRowMajorStrides(t.strides, t.shape)
+	t.dtype = dtype
+	t.device.DeviceType = ffi.CPU
+	owner := C.dlpackgo_owner_allocate(C.int64_t(size), true, &t.data)
+	if owner == nil {
+		return nil, &MemoryError{Bytes: size}
+	}
+	return t.own(owner)
+}
+
+// FromSlice returns a tensor over the memory of s, which is pinned until the tensor and all that was exported from it
+// are gone. The shape must count as many elements as s has; without a shape the tensor has one axis.
+func FromSlice[T Element](s []T, shape ...int) (*Tensor, error) {
+	v, err := SliceView(s, shape...)
+	if err != nil {
+		return nil, err
+	}
+	if len(s) == 0 {
+		return New[T](shapeOf(v.shape)...)
+	}
+	owner, err := pin(unsafe.Pointer(unsafe.SliceData(s)))
+	if err != nil {
+		return nil, err
+	}
+	t := &Tensor{anyView: v.anyView}
+	t.traits &^= readOnly | goMemory // it is pinned for good
+	return t.own(owner)
+}
+
+// shapeOf returns extents as New takes them.
+func shapeOf(extents []int64) []int {
+	shape := make([]int, len(extents))
+	for axis, extent := range extents {
+		shape[axis] = int(extent)
+	}
+	return shape
+}
+
+// newTensor returns a tensor with room for shape and strides, and nothing else.
+func newTensor(ndim int) *Tensor {
+	t := new(Tensor)
+	dims := t.dims[:]
+	if ndim > usualRank {
+		dims = make([]int64, 2*ndim)
+	}
+	t.shape, t.strides = dims[:ndim:ndim], dims[ndim:2*ndim:2*ndim]
+	return t
+}
+
+// own gives t one reference of owner, which is released when that fails.
+func (t *Tensor) own(owner *C.dlpackgo_owner) (*Tensor, error) {
+	g, err := takeGuard()
+	if err != nil {
+		releaseOwner(owner)
+		return nil, err
+	}
+	g.held.owner = owner
+	t.guard, t.generation = g, g.generation.Load()
+	g.held.leak = newLeak(t)
+	return t, nil
+}
+
+// Close gives the memory back, as soon as nothing that was exported needs it. Views of the tensor end. While the tensor
+// is lent Close returns ErrLent and changes nothing; a second Close is harmless.
+func (t *Tensor) Close() error {
+	if t == nil {
+		return nil
+	}
+	owner, err := t.retire()
+	if owner != nil {
+		releaseOwner(owner)
+	}
+	return err
+}
+
+// Move gives the tensor up without giving its memory back: the caller has it from now on. Views of the tensor end, as with
+// Close.
+func (t *Tensor) Move() (Moved, error) {
+	if t == nil {
+		return Moved{}, ErrEmpty
+	}
+	owner, err := t.retire()
+	if err != nil {
+		return Moved{}, err
+	}
+	if owner == nil {
+		return Moved{}, t.gone()
+	}
+	return Moved{Owner: unsafe.Pointer(owner), Descriptor: t.descriptor(), Flags: ffi.Flags(t.traits & dlpackTraits)}, nil
+}
+
+// Receive returns a tensor that has what another one was moved to. It trusts m, and takes over the reference in it.
+func Receive(m Moved) (*Tensor, error) {
+	t := newTensor(int(m.Descriptor.NDim))
+	t.describe(&m.Descriptor, m.Flags)
+	return t.own((*C.dlpackgo_owner)(m.Owner))
+}
+
+// retire takes the memory away from t and its views, and returns the owner; nil when t has none.
+func (t *Tensor) retire() (*C.dlpackgo_owner, error) {
+	g := t.guard
+	if g == nil {
+		return nil, nil
+	}
+	owner, err := g.retire(t.generation)
+	if owner != nil {
+		guards.Put(g)
+	}
+	return owner, err
+}
+
+// describe makes t look like a sound descriptor, with a shape and strides of its own.
+func (t *Tensor) describe(d *ffi.DLTensor, flags ffi.Flags) {
+	shape, strides := t.shape, t.strides
+	copy(shape, d.Extents())
+	if d.Strides == nil {
+		ffi.FillRowMajorStrides(strides, shape)
+	} else {
+		copy(strides, d.Steps())
+	}
+	t.anyView = BorrowDescriptor(d, flags)
+	t.shape, t.strides = shape, strides
+}
+
+// descriptor returns v as a DLTensor over v's own shape and strides.
+func (v *AnyView) descriptor() ffi.DLTensor {
+	return ffi.DLTensor{
+		Data:       v.data,
+		Device:     v.device,
+		NDim:       int32(len(v.shape)),
+		DType:      v.dtype,
+		Shape:      unsafe.SliceData(v.shape),
+		Strides:    unsafe.SliceData(v.strides),
+		ByteOffset: v.byteOffset,
+	}
+}
+
+// AsDLTensor returns a view of t.
+func (t *Tensor) AsDLTensor() (AnyView, error) {
+	if t == nil {
+		return AnyView{}, ErrEmpty
+	}
+	return t.anyView.AsDLTensor()
+}
+
+// AsDLTensorMut returns a view of t, whose memory may be written.
+func (t *Tensor) AsDLTensorMut() (AnyView, error) {
+	if t == nil {
+		return AnyView{}, ErrEmpty
+	}
+	return t.anyView.AsDLTensorMut()
+}
+
+// AnyView returns a view of t, an empty one for nil.
+func (t *Tensor) AnyView() AnyView {
+	if t == nil {
+		return AnyView{}
+	}
+	return t.anyView
+}
+
+// String returns what t is, as in "float32 (2, 3) on cpu:0".
+func (t *Tensor) String() string { return t.AnyView().String() }
+
+// String returns what v is, as in "float32 (2, 3) on cpu:0".
+func (v AnyView) String() string {
+	switch {
+	case v.stale():
+		return "view that has outlived its memory"
+	case v.dtype.Lanes == 0:
+		return "view of nothing"
+	}
+	shape := fmt.Sprint(v.shape)
+	return fmt.Sprintf("%v (%s) on %v", v.dtype, shape[1:len(shape)-1], v.device)
+}
+
+// Data returns the elements of t as a slice over its own memory, to read and to write. It is good until t is closed or
+// moved; keep t until then. What MutViewOf and MutView.Data refuse is refused.
+func Data[T Element](t *Tensor) ([]T, error) {
+	v, err := MutViewOf[T](t)
+	if err != nil {
+		return nil, err
+	}
+	return v.Data()
+}
