@@ -12,7 +12,7 @@ help:
 	@echo 'make demo    build the wheel, install it in .venv, exchange real data with Go (TORCH=1 adds PyTorch)'
 	@echo 'make test    every test, on every CPython from 3.11 on that this machine has'
 	@echo 'make lint    formatters, linters and type checkers only'
-	@echo 'make bench   side-by-side benchmarks'
+	@echo 'make bench   benchmarks of the Go packages'
 	@echo 'make clean   remove .venv and everything that was built'
 
 demo: $(READY)

@@ -85,10 +85,12 @@ def tracked(*patterns: str) -> list[str]:
 
 def sources_digest() -> str:
     """A name for the state of everything that goes into the wheel."""
-    folders = [f"{folder}/*" for folder in (*toolchain.GO_FOLDERS, "python", "tools")]
     digest = hashlib.sha256(os.environ.get("DLPACKGO_BUILD_FLAGS", "").encode())
-    for name in tracked(*folders, "go.mod", "go.sum", "setup.py", "pyproject.toml", "README.md"):
-        digest.update(f"{name}\0".encode() + (ROOT / name).read_bytes())
+    named = [ROOT / name for name in ("go.mod", "go.sum", "setup.py", "pyproject.toml", "README.md")]
+    for folder in (*toolchain.GO_FOLDERS, "python/dlpackgo", "tools"):
+        named += [path for path in (ROOT / folder).glob("**/*") if path.is_file() and "__pycache__" not in path.parts]
+    for path in sorted(named):
+        digest.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes())
     return digest.hexdigest()[:16]
 
 
@@ -99,6 +101,7 @@ def wheel(session: nox.Session) -> Path:
     if not list(folder.glob(f"*-{tag}-*.whl")):
         go_command()
         session.log("building the wheel, about a minute the first time")
+        shutil.rmtree(ROOT / "build", ignore_errors=True)  # setuptools would pack files that are gone from the tree
         session.run("pip", "wheel", "--quiet", "--no-deps", f"--wheel-dir={folder}", ".")
     return next(folder.glob(f"*-{tag}-*.whl"))
 
@@ -157,6 +160,9 @@ def tests(session: nox.Session) -> None:
     """Run the Python tests and the snippets of the documentation against the wheel; on one Python with PyTorch."""
     torch = ["-r", "tests/requirements-torch.txt"] if session.python == MAIN_PYTHON else []
     built = wheel(session)
+    session.log(
+        f"installing {'NumPy and PyTorch (5 GB)' if torch else 'NumPy'} and the test tools, unless they are here"
+    )
     provide(session, "-r", "tests/requirements.txt", *torch, built=built)
     session.run("python", "tools/check_c.py")
     session.run("python", "tools/check_wheel.py", str(built))
@@ -206,6 +212,12 @@ def sanitizers(session: nox.Session) -> None:
     provide(session, "-r", "tests/requirements.txt", built=wheel(session))
     library = str(session.run("gcc", "-print-file-name=libasan.so", external=True, silent=True)).strip()
     run_pytest(session, "tests", LD_PRELOAD=library, ASAN_OPTIONS="detect_leaks=0")
+
+
+@nox.session(venv_backend="none")
+def bench(session: nox.Session) -> None:
+    """Run the Go benchmarks; benchstat reads what they print."""
+    go(session, "test", "-run=^$", "-bench=.", "-benchmem", *session.posargs, *go_packages())
 
 
 @nox.session(python=MAIN_PYTHON)
