@@ -12,8 +12,8 @@ __all__ = ["live", "no_leaks"]
 def live() -> dict[str, int]:
     """Count what this process holds right now.
 
-    owners: blocks of memory, of our own and lent by other libraries. bytes: of memory that dlpackgo allocated.
-    exports: capsules, managed tensors and buffers in the hands of others. tensors: Tensor objects.
+    owners: blocks of memory, of our own and lent by other libraries, with tensors or exports on them.
+    bytes: of memory that dlpackgo allocated. tensors: Tensor objects.
     """
     return _core._live()
 
