@@ -1,0 +1,90 @@
+package linalg_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/dlpackgo/dlpackgo/kernels"
+	test "github.com/dlpackgo/dlpackgo/kernels/internal/tensortest"
+	"github.com/dlpackgo/dlpackgo/kernels/linalg"
+)
+
+func TestNormOverAllAndAlongAxes(t *testing.T) {
+	test.WantNothingLeft(t)
+	x := []float64{3, 4, 0, 0, 5, 12}
+	for _, c := range []struct {
+		axes  []int
+		shape []int64
+		want  []float64
+	}{
+		{nil, nil, []float64{math.Sqrt(194)}},
+		{[]int{1}, []int64{2}, []float64{5, 13}},
+		{[]int{-2}, []int64{3}, []float64{3, math.Sqrt(41), 12}},
+		{[]int{0, 1}, nil, []float64{math.Sqrt(194)}},
+	} {
+		for _, layout := range test.Layouts(t, x, 2, 3) {
+			result, err := linalg.Norm(layout.View, c.axes...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			test.WantShape(t, result, c.shape...)
+			test.WantClose[float64](t, result, c.want, 1e-14)
+		}
+		for _, layout := range test.Layouts(t, singles(x), 2, 3) {
+			result, err := linalg.Norm(layout.View, c.axes...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			test.WantClose[float32](t, result, c.want, 1e-5)
+		}
+	}
+}
+
+func TestNormDoesNotOverflowOnTheWay(t *testing.T) {
+	result, err := linalg.Norm(test.View(t, []float64{3e200, 4e200}, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	test.WantClose[float64](t, result, []float64{5e200}, 1e186)
+}
+
+func TestVectorNormOfOtherOrders(t *testing.T) {
+	x := test.View(t, []float64{-1, 2, -2}, 3)
+	for order, want := range map[float64]float64{1: 5, 2: 3, 3: math.Cbrt(17), math.Inf(1): 2} {
+		result, err := linalg.VectorNorm(x, order)
+		if err != nil {
+			t.Fatal(err)
+		}
+		test.WantClose[float64](t, result, []float64{want}, 1e-14)
+		result, err = linalg.VectorNorm(test.View(t, []float32{-1, 2, -2}, 3), order)
+		if err != nil {
+			t.Fatal(err)
+		}
+		test.WantClose[float32](t, result, []float64{want}, 1e-6)
+	}
+	for _, order := range []float64{0.5, 0, -1, math.NaN()} {
+		if _, err := linalg.VectorNorm(x, order); !errors.Is(err, kernels.ErrValue) {
+			t.Errorf("order %v: error is %v", order, err)
+		}
+	}
+}
+
+func TestNormOfNothingIsZero(t *testing.T) {
+	result, err := linalg.Norm(test.View(t, []float64{}, 2, 0), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	test.WantClose[float64](t, result, []float64{0, 0}, 0)
+}
+
+func TestNormRefusesAxesThatAreNotThere(t *testing.T) {
+	x := test.View(t, random(6, 17), 2, 3)
+	for _, axes := range [][]int{{2}, {-3}, {0, 0}, {1, -1}} {
+		_, err := linalg.Norm(x, axes...)
+		var axis *kernels.AxisError
+		if !errors.As(err, &axis) || !errors.Is(err, kernels.ErrAxis) {
+			t.Errorf("axes %v: error is %v", axes, err)
+		}
+	}
+}
