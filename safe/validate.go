@@ -1,6 +1,5 @@
 package safe
 
-// #cgo CFLAGS: -Wall -Wextra -Werror
 // #include <stdlib.h>
 // #include "layout.h"
 // #include "validate.h"
