@@ -49,9 +49,7 @@ func adopt(owner *C.dlpackgo_owner, d *ffi.DLTensor, flags ffi.Flags, err error)
 		releaseOwner(owner)
 		return nil, err
 	}
-	t := newTensor(int(d.NDim))
-	t.describe(d, flags)
-	return t.own(owner)
+	return copyOf(d, flags).own(owner)
 }
 
 // inFirstPage reports whether data is an address at which no system has memory, but that is not NULL. The Go runtime

@@ -36,6 +36,9 @@ func SetDebug(report func(error)) {
 	reporter.Store(&report)
 }
 
+// debugging reports whether SetDebug has switched debugging on.
+func debugging() bool { return reporter.Load() != nil }
+
 // tell reports err to whoever debugs.
 func tell(err error) {
 	if report := reporter.Load(); report != nil {
@@ -59,7 +62,7 @@ func (e *LeakError) Unwrap() error { return ErrLeaked }
 
 // newLeak returns the report that is due if t is forgotten, nil unless debugging.
 func newLeak(t *Tensor) *LeakError {
-	if reporter.Load() == nil {
+	if !debugging() {
 		return nil
 	}
 	return &LeakError{Tensor: t.String(), Stack: callers()}
@@ -113,32 +116,26 @@ type endedLoan struct {
 // watchedLimit is how many loans that have ended are watched at the same time.
 const watchedLimit = 1024
 
-// lendWatched lends v through a block of its own.
-func (v *AnyView) lendWatched() (loan, error) {
+// watchedGuard returns a guard to lend v, whose loan will not be used again.
+func watchedGuard(v *AnyView) (*guard, error) {
 	if err := CheckLoans(); err != nil {
 		tell(err)
 	}
-	l, err := v.lendFromPool()
+	g, err := newGuard(ffi.MaxNDim, true)
 	if err != nil {
-		return l, err
+		return nil, err
 	}
-	block := C.dlpackgo_loan_new(ffi.MaxNDim, true)
-	if block == nil {
-		l.end()
-		return loan{}, &MemoryError{Bytes: C.sizeof_dlpackgo_loan}
-	}
-	l.guard.spare.Store(l.block)
-	l.block, l.origin = block, watched
-	l.kept = &KeptError{Tensor: v.String(), Stack: callers()}
-	return l, nil
+	g.kept = &KeptError{Tensor: v.String(), Stack: callers()}
+	return g, nil
 }
 
-// retire puts the block of a watched loan aside.
-func (l *loan) retire() {
-	C.dlpackgo_loan_retire(l.block)
+// retireLoan puts the watched loan of g aside. Nothing is left of g then.
+func (g *guard) retireLoan() {
+	C.dlpackgo_loan_retire(g.held.loan)
 	watchedLoans.Lock()
 	defer watchedLoans.Unlock()
-	watchedLoans.ended = append(watchedLoans.ended, endedLoan{l.block, l.kept})
+	watchedLoans.ended = append(watchedLoans.ended, endedLoan{g.held.loan, g.kept})
+	g.held.loan = nil
 }
 
 // CheckLoans returns the KeptErrors of loans that ended while debugging was on and were used after that, each of them

@@ -16,12 +16,17 @@ import (
 // Making a guard is dear, because it brings a cleanup. That is why they are pooled.
 type guard struct {
 	generation atomic.Uint64
-	// spare is the loan that waits for the next Lend; nil while it is out. Whoever has taken it out has the guard to
-	// itself, which is how Close knows that nothing is lent, in the one atomic operation that Lend needs anyhow.
-	spare  atomic.Pointer[C.dlpackgo_loan]
-	others atomic.Int64 // loans besides spare: nested, or at the same time
-	pinner runtime.Pinner
-	held   *held
+	// others counts loans besides that in held: nested ones, and ones at the same time.
+	others atomic.Int64
+	// described is the tensor that the loan in held was made to look like last; nil when that was some view.
+	described *Tensor
+	held      *held
+
+	// A guard can stand in for that of a view, to lend it. Then it pins what is lent, if it has to,
+	standIn bool
+	pinner  runtime.Pinner
+	lender  *guard     // tells the view's own guard, if it has one,
+	kept    *KeptError // and has a loan that is watched, when debugging.
 }
 
 // held is what goes back to C with a guard. It lies apart from the guard, because a cleanup must not reach what it waits
@@ -42,12 +47,15 @@ func takeGuard() (*guard, error) {
 	if g, ok := guards.Get().(*guard); ok {
 		return g, nil
 	}
-	loan := C.dlpackgo_loan_new(2*usualRank, false)
+	return newGuard(2*usualRank, false)
+}
+
+func newGuard(capacity int, watched bool) (*guard, error) {
+	loan := C.dlpackgo_loan_new(C.int32_t(capacity), C.bool(watched))
 	if loan == nil {
 		return nil, &MemoryError{Bytes: C.sizeof_dlpackgo_loan}
 	}
 	g := &guard{held: &held{loan: loan}}
-	g.spare.Store(loan)
 	runtime.AddCleanup(g, (*held).giveUp, g.held)
 	return g, nil
 }
@@ -74,21 +82,32 @@ func (g *guard) retire(generation uint64) (*C.dlpackgo_owner, error) {
 	if g.generation.Load() != generation {
 		return nil, nil
 	}
-	loan := g.spare.Swap(nil)
-	if loan == nil {
+	if !g.held.take() {
 		return nil, ErrLent
 	}
-	defer g.spare.Store(loan)
+	defer g.held.putBack()
 	if !g.generation.CompareAndSwap(generation, generation+1) {
 		return nil, nil
 	}
-	// A loan beside the spare one counts itself first and then looks at the generation. We do it the other way round: so
+	// A further loan counts itself first and then looks at the generation. We do it the other way round: so
 	// at least one of both notices.
 	if g.others.Load() != 0 {
 		g.generation.Store(generation)
 		return nil, ErrLent
 	}
 	owner := g.held.owner
-	g.held.owner, g.held.leak = nil, nil
+	g.held.owner, g.held.leak, g.described = nil, nil, nil
 	return owner, nil
+}
+
+// take takes the loan out, and reports whether it was there. Whoever has taken it out has the guard to itself, which is
+// how Close knows that nothing is lent.
+func (h *held) take() bool {
+	return atomic.SwapUint32((*uint32)(&h.loan.lent), 1) == 0
+}
+
+// putBack ends what take began. It is a plain store, since an atomic one would cost Lend a fifth of a call to C more: who
+// comes back from C has passed the atomic operations of the Go scheduler, and what the callee did is done.
+func (h *held) putBack() {
+	h.loan.lent = 0
 }

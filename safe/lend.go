@@ -10,28 +10,33 @@ import (
 )
 
 // Lend hands a C library a managed tensor that is good until call returns. The library may read the elements and must
-// keep nothing: its deleter does nothing. Lending takes no heap memory, works on every device, and pins Go memory for as
+// keep nothing: the deleter does nothing. Lending takes no heap memory, works on every device, and pins Go memory for as
 // long as the call. While a tensor is lent it cannot be closed.
 func Lend[S AsDLTensor](src S, call func(*ffi.DLManagedTensor) error) error {
+	if t, ok := any(src).(*Tensor); ok {
+		g, err := t.lend()
+		if err != nil {
+			return err
+		}
+		defer g.end()
+		return call(g.managed())
+	}
 	v, err := src.AsDLTensor()
 	if err != nil {
 		return err
 	}
-	l, err := v.lend(true)
+	g, err := v.lend()
 	if err != nil {
 		return err
 	}
-	defer l.end()
-	return call(l.managed(&v))
+	defer g.end()
+	return call(g.managed())
 }
 
 // LendMut is Lend for a library that writes the elements. It refuses what MutViewOf refuses.
 func LendMut[S AsDLTensorMut](src S, call func(*ffi.DLManagedTensor) error) error {
-	v, err := src.AsDLTensorMut()
+	v, err := writableView(src)
 	if err != nil {
-		return err
-	}
-	if err := v.writable(); err != nil {
 		return err
 	}
 	return Lend(v, call)
@@ -49,157 +54,164 @@ func LendVersioned[S AsDLTensor](src S, call func(*ffi.DLManagedTensorVersioned)
 
 // LendVersionedMut is LendMut for the struct with a version, which says that the elements are writable.
 func LendVersionedMut[S AsDLTensorMut](src S, call func(*ffi.DLManagedTensorVersioned) error) error {
-	v, err := src.AsDLTensorMut()
+	v, err := writableView(src)
 	if err != nil {
-		return err
-	}
-	if err := v.writable(); err != nil {
 		return err
 	}
 	return v.lendVersioned(call)
 }
 
 func (v *AnyView) lendVersioned(call func(*ffi.DLManagedTensorVersioned) error) error {
-	l, err := v.lend(true)
+	g, err := v.lend()
 	if err != nil {
 		return err
 	}
-	defer l.end()
-	return call(l.versioned(v))
+	defer g.end()
+	return call(g.versioned())
 }
 
-// loan is one lent tensor: the block that C sees, and where it goes back to.
-type loan struct {
-	block  *C.dlpackgo_loan
-	guard  *guard // whose block it is
-	origin origin
-	lender *guard     // the guard of the view, when the block is another's
-	kept   *KeptError // what to report when the callee keeps a watched loan
-}
-
-// origin says how a loan came about, and so how it ends.
-type origin uint8
-
-const (
-	fromGuard origin = iota // the block is the spare one of the view's guard
-	fromPool                // the view has no guard, or its guard's block is out
-	watched                 // a block of its own, for debugging
-)
-
-// lend takes out a loan of v. toCallee says that somebody else will see it.
-func (v *AnyView) lend(toCallee bool) (loan, error) {
-	if toCallee && reporter.Load() != nil {
-		return v.lendWatched()
+// writableView returns the view of src that may be written. It does not rely on src having asked.
+func writableView[S AsDLTensorMut](src S) (AnyView, error) {
+	v, err := src.AsDLTensorMut()
+	if err == nil {
+		err = v.writable()
 	}
+	return v, err
+}
+
+// lend takes out a loan of a whole tensor, and returns the guard with it. This is the fast way: the loan looks like t from
+// the last time.
+func (t *Tensor) lend() (*guard, error) {
+	if t == nil {
+		return nil, ErrEmpty
+	}
+	g := t.guard
+	if debugging() || g == nil || !g.held.take() {
+		return t.anyView.lendStandIn()
+	}
+	if t.stale() {
+		g.end()
+		return nil, t.gone()
+	}
+	if g.described == t {
+		return g, nil
+	}
+	if err := g.describe(&t.anyView); err != nil {
+		return nil, err
+	}
+	g.described = t
+	return g, nil
+}
+
+// lend takes out a loan of v, and returns the guard with it.
+func (v *AnyView) lend() (*guard, error) {
 	g := v.guard
-	if g == nil {
-		return v.lendFromPool()
+	if debugging() || g == nil || !g.held.take() {
+		return v.lendStandIn()
 	}
-	block := g.spare.Swap(nil)
-	if block == nil {
-		return v.lendFromPool()
-	}
-	l := loan{block: block, guard: g}
 	if v.stale() {
-		l.end()
-		return loan{}, v.gone()
+		g.end()
+		return nil, v.gone()
 	}
-	return l, l.prepare(v)
+	return g, g.describe(v)
 }
 
-// lendFromPool lends v through a guard that is not its own. Its own one, if any, has to know all the same.
-func (v *AnyView) lendFromPool() (loan, error) {
-	g, err := takeGuard()
+// lendStandIn takes out a loan of v that is not that of v's guard: v has none, or its loan is out, or is not to be used
+// again, for debugging.
+func (v *AnyView) lendStandIn() (*guard, error) {
+	var g *guard
+	var err error
+	if debugging() {
+		g, err = watchedGuard(v)
+	} else {
+		g, err = takeGuard()
+	}
 	if err != nil {
-		return loan{}, err
+		return nil, err
 	}
-	l := loan{block: g.spare.Swap(nil), guard: g, origin: fromPool, lender: v.guard}
-	if v.guard != nil {
-		v.guard.others.Add(1)
+	g.held.take()
+	g.standIn, g.lender = true, v.guard
+	if g.lender != nil {
+		g.lender.others.Add(1)
 	}
 	if v.stale() {
-		l.end()
-		return loan{}, v.gone()
-	}
-	return l, l.prepare(v)
-}
-
-// prepare makes the block large enough for v, and the memory of v fit for C to see.
-func (l *loan) prepare(v *AnyView) error {
-	if len(v.shape) > int(l.block.capacity) {
-		return l.grow(v)
+		g.end()
+		return nil, v.gone()
 	}
 	if v.traits&goMemory != 0 {
-		l.guard.pinner.Pin(v.data)
+		g.pinner.Pin(v.data)
 	}
-	return nil
+	return g, g.describe(v)
 }
 
-func (l *loan) grow(v *AnyView) error {
-	block := C.dlpackgo_loan_new(ffi.MaxNDim, false)
-	if block == nil {
-		l.end()
-		return &MemoryError{Bytes: C.sizeof_dlpackgo_loan}
-	}
-	C.dlpackgo_loan_free(l.block)
-	l.block, l.guard.held.loan = block, block
-	return l.prepare(v)
-}
-
-// end takes back what was lent.
-func (l *loan) end() {
-	switch l.origin {
-	case fromGuard:
-		l.guard.spare.Store(l.block)
+// end ends the loan of g.
+func (g *guard) end() {
+	if !g.standIn {
+		g.held.putBack()
 		return
-	case fromPool:
-		l.guard.pinner.Unpin()
-		l.guard.spare.Store(l.block)
-	case watched:
-		l.guard.pinner.Unpin()
-		l.retire()
 	}
-	if l.lender != nil {
-		l.lender.others.Add(-1)
+	g.pinner.Unpin()
+	if g.lender != nil {
+		g.lender.others.Add(-1)
 	}
-	guards.Put(l.guard)
+	g.standIn, g.lender = false, nil
+	if g.kept != nil {
+		g.retireLoan()
+		return
+	}
+	g.held.putBack()
+	guards.Put(g)
 }
 
-// managed returns the block's managed tensor, made to look like v.
-func (l *loan) managed(v *AnyView) *ffi.DLManagedTensor {
-	m := (*ffi.DLManagedTensor)(unsafe.Pointer(&l.block.managed))
-	l.describe(&l.block.managed.dl_tensor, v)
-	return m
+// managed returns the loan of g as a managed tensor.
+func (g *guard) managed() *ffi.DLManagedTensor {
+	return (*ffi.DLManagedTensor)(unsafe.Pointer(&g.held.loan.managed))
 }
 
-// versioned returns the block's versioned managed tensor, made to look like v.
-func (l *loan) versioned(v *AnyView) *ffi.DLManagedTensorVersioned {
-	m := (*ffi.DLManagedTensorVersioned)(unsafe.Pointer(&l.block.versioned))
-	m.Flags = ffi.Flags(v.traits & sharedTraits)
-	l.describe(&l.block.versioned.dl_tensor, v)
-	return m
+// versioned returns the loan of g as a versioned managed tensor.
+func (g *guard) versioned() *ffi.DLManagedTensorVersioned {
+	return (*ffi.DLManagedTensorVersioned)(unsafe.Pointer(&g.held.loan.versioned))
 }
 
-// describe makes one of the block's tensors look like v, and returns it.
-func (l *loan) describe(tensor *C.DLTensor, v *AnyView) *C.DLTensor {
-	t := (*ffi.DLTensor)(unsafe.Pointer(tensor))
-	ndim := len(v.shape)
-	extents := unsafe.Slice((*int64)(unsafe.Add(unsafe.Pointer(l.block), C.sizeof_dlpackgo_loan)), 2*ndim)
+// describe makes the loan of g look like v. When it cannot, the loan has ended.
+func (g *guard) describe(v *AnyView) error {
+	g.described = nil
+	if len(v.shape) > int(g.held.loan.capacity) {
+		if err := g.growLoan(); err != nil {
+			g.end()
+			return err
+		}
+	}
+	m, versioned := g.managed(), g.versioned()
 	address := uintptr(v.data)
+	shape := unsafe.Slice(m.DLTensor.Shape, len(v.shape))
 	for axis, extent := range v.shape {
-		extents[axis] = extent
+		shape[axis] = extent
 		if extent == 0 {
 			address = 0 // an empty tensor has no data
 		}
 	}
-	copy(extents[ndim:], v.strides)
-	// As a number, because this may be a pointer to Go: it is pinned, and no business of the write barrier.
-	*(*uintptr)(unsafe.Pointer(&t.Data)) = address
-	t.Device = v.device
-	t.NDim = int32(ndim)
-	t.DType = v.dtype
-	t.Shape = unsafe.SliceData(extents)
-	t.Strides = unsafe.SliceData(extents[ndim:])
-	t.ByteOffset = v.byteOffset
-	return tensor
+	copy(unsafe.Slice(m.DLTensor.Strides, len(v.strides)), v.strides)
+	versioned.Flags = ffi.Flags(v.traits & sharedTraits)
+	for _, t := range [...]*ffi.DLTensor{&m.DLTensor, &versioned.DLTensor} {
+		// As a number, because this may be a pointer to Go: it is pinned, and no business of the write barrier.
+		*(*uintptr)(unsafe.Pointer(&t.Data)) = address
+		t.Device = v.device
+		t.NDim = int32(len(v.shape))
+		t.DType = v.dtype
+		t.ByteOffset = v.byteOffset
+	}
+	return nil
+}
+
+// growLoan replaces the loan of g by one that has room for every rank.
+func (g *guard) growLoan() error {
+	loan := C.dlpackgo_loan_new(ffi.MaxNDim, false)
+	if loan == nil {
+		return &MemoryError{Bytes: C.sizeof_dlpackgo_loan}
+	}
+	C.dlpackgo_loan_free(g.held.loan)
+	g.held.loan = loan
+	g.held.take()
+	return nil
 }

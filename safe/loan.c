@@ -42,6 +42,8 @@ dlpackgo_loan *dlpackgo_loan_new(int32_t capacity, bool watched)
     if (self == NULL)
         return NULL;
     self->capacity = capacity;
+    self->managed.dl_tensor.shape = self->versioned.dl_tensor.shape = self->extents;
+    self->managed.dl_tensor.strides = self->versioned.dl_tensor.strides = self->extents + capacity;
     self->managed.deleter = watched ? count : ignore;
     self->versioned.deleter = watched ? count_versioned : ignore_versioned;
     self->versioned.version = (DLPackVersion){DLPACK_MAJOR, DLPACK_MINOR};

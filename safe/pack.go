@@ -15,15 +15,15 @@ import (
 // no owner to share, such as a view of a plain slice, is refused with ErrUnowned. So is read-only memory, with
 // ErrReadOnly: this struct cannot say so, and PackVersioned's can.
 func Pack[S AsDLTensor](src S) (*ffi.DLManagedTensor, error) {
-	v, l, err := lendForPacking(src)
+	v, g, err := lendForPacking(src)
 	if err != nil {
 		return nil, err
 	}
-	defer l.end()
+	defer g.end()
 	if v.ReadOnly() {
 		return nil, ErrReadOnly
 	}
-	m := C.dlpackgo_pack(l.guard.held.owner, l.describe(&l.block.managed.dl_tensor, &v))
+	m := C.dlpackgo_pack(v.guard.held.owner, &g.held.loan.managed.dl_tensor)
 	if m == nil {
 		return nil, &MemoryError{Bytes: C.sizeof_DLManagedTensor}
 	}
@@ -32,31 +32,35 @@ func Pack[S AsDLTensor](src S) (*ffi.DLManagedTensor, error) {
 
 // PackVersioned is Pack for the struct with a version, which can also say that memory is read-only.
 func PackVersioned[S AsDLTensor](src S) (*ffi.DLManagedTensorVersioned, error) {
-	v, l, err := lendForPacking(src)
+	v, g, err := lendForPacking(src)
 	if err != nil {
 		return nil, err
 	}
-	defer l.end()
-	m := C.dlpackgo_pack_versioned(l.guard.held.owner, l.describe(&l.block.versioned.dl_tensor, &v), C.uint64_t(v.traits&sharedTraits))
+	defer g.end()
+	m := C.dlpackgo_pack_versioned(v.guard.held.owner, &g.held.loan.versioned.dl_tensor, C.uint64_t(v.traits&sharedTraits))
 	if m == nil {
 		return nil, &MemoryError{Bytes: C.sizeof_DLManagedTensorVersioned}
 	}
 	return (*ffi.DLManagedTensorVersioned)(unsafe.Pointer(m)), nil
 }
 
-// lendForPacking lends a view of src to this package itself, so that its owner stays while it gets another reference.
-func lendForPacking[S AsDLTensor](src S) (v AnyView, l loan, err error) {
-	v, err = src.AsDLTensor()
+// lendForPacking lends src to this package itself: so its owner stays while it gets another reference, and its
+// description lies where C may see it.
+func lendForPacking[S AsDLTensor](src S) (AnyView, *guard, error) {
+	v, err := src.AsDLTensor()
 	if err != nil {
-		return v, l, err
+		return v, nil, err
 	}
 	if v.guard == nil {
-		return v, l, ErrUnowned
+		return v, nil, ErrUnowned
 	}
-	l, err = v.lend(false)
-	if err == nil && v.guard.held.owner == nil {
-		l.end()
-		err = ErrUnowned
+	g, err := v.lend()
+	if err != nil {
+		return v, nil, err
 	}
-	return v, l, err
+	if v.guard.held.owner == nil {
+		g.end()
+		return v, nil, ErrUnowned
+	}
+	return v, g, nil
 }

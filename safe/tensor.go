@@ -137,9 +137,7 @@ func (t *Tensor) Move() (Moved, error) {
 
 // Receive returns a tensor that has what another one was moved to. It trusts m, and takes over the reference in it.
 func Receive(m Moved) (*Tensor, error) {
-	t := newTensor(int(m.Descriptor.NDim))
-	t.describe(&m.Descriptor, m.Flags)
-	return t.own((*C.dlpackgo_owner)(m.Owner))
+	return copyOf(&m.Descriptor, m.Flags).own((*C.dlpackgo_owner)(m.Owner))
 }
 
 // retire takes the memory away from t and its views, and returns the owner; nil when t has none.
@@ -155,17 +153,17 @@ func (t *Tensor) retire() (*C.dlpackgo_owner, error) {
 	return owner, err
 }
 
-// describe makes t look like a sound descriptor, with a shape and strides of its own.
-func (t *Tensor) describe(d *ffi.DLTensor, flags ffi.Flags) {
-	shape, strides := t.shape, t.strides
-	copy(shape, d.Extents())
+// copyOf returns a tensor that looks like a sound descriptor, with shape and strides of its own, and that owns nothing.
+func copyOf(d *ffi.DLTensor, flags ffi.Flags) *Tensor {
+	t := newTensor(int(d.NDim))
+	t.describe(d, flags)
+	copy(t.shape, d.Extents())
 	if d.Strides == nil {
-		ffi.FillRowMajorStrides(strides, shape)
+		ffi.FillRowMajorStrides(t.strides, t.shape)
 	} else {
-		copy(strides, d.Steps())
+		copy(t.strides, d.Steps())
 	}
-	t.anyView = BorrowDescriptor(d, flags)
-	t.shape, t.strides = shape, strides
+	return t
 }
 
 // descriptor returns v as a DLTensor over v's own shape and strides.

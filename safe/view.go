@@ -72,21 +72,23 @@ type AsDLTensorMut interface {
 // mirror has accepted it, strides are there, and all of it outlives the view. Where nothing can promise the last, use a
 // Scope.
 func BorrowDescriptor(t *ffi.DLTensor, flags ffi.Flags) AnyView {
-	v := AnyView{
-		byteOffset: t.ByteOffset,
-		shape:      t.Extents(),
-		strides:    t.Steps(),
-		device:     t.Device,
-		dtype:      t.DType,
-		traits:     traits(flags) & dlpackTraits,
-	}
+	v := AnyView{shape: t.Extents(), strides: t.Steps()}
+	v.describe(t, flags)
+	return v
+}
+
+// describe makes v look like t, but for shape and strides.
+func (v *AnyView) describe(t *ffi.DLTensor, flags ffi.Flags) {
 	if !inFirstPage(t) {
 		v.data = t.Data
 	}
+	v.byteOffset = t.ByteOffset
+	v.device = t.Device
+	v.dtype = t.DType
+	v.traits = traits(flags) & dlpackTraits
 	if v.byteOffset != 0 && v.device.DeviceType.Addressable() {
 		v.data, v.byteOffset = unsafe.Add(v.data, v.byteOffset), 0
 	}
-	return v
 }
 
 // ViewOf returns a typed view of src, which may be a tensor, another view, or a type of yours. A dtype other than T is a

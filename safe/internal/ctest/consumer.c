@@ -105,6 +105,21 @@ DLManagedTensorVersioned *ctest_produce_versioned(int32_t ndim, const int64_t *s
     return managed;
 }
 
+static void delete_constant(DLManagedTensor *self)
+{
+    (void)self;
+    atomic_fetch_add_explicit(&deleted, 1, memory_order_relaxed);
+}
+
+DLManagedTensor *ctest_constant(void)
+{
+    static int64_t shape[] = {2, 3, 4, 5}, strides[] = {60, 20, 5, 1};
+    static float elements[120];
+    static DLManagedTensor constant = {
+        .dl_tensor = {elements, {kDLCPU, 0}, 4, {kDLFloat, 32, 1}, shape, strides, 0}, .deleter = delete_constant};
+    return &constant;
+}
+
 void ctest_delete(DLManagedTensor *managed)
 {
     managed->deleter(managed);

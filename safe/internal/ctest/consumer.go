@@ -48,6 +48,9 @@ func ProduceVersioned(flags ffi.Flags, shape ...int64) *ffi.DLManagedTensorVersi
 // Deleted returns how many of the produced tensors were deleted so far.
 func Deleted() int { return int(C.ctest_deleted()) }
 
+// Constant returns a float32 tensor of rank 4 that stays where it is when it is deleted.
+func Constant() *ffi.DLManagedTensor { return (*ffi.DLManagedTensor)(unsafe.Pointer(C.ctest_constant())) }
+
 // Delete calls the deleter of m, as a consumer does that is done with it.
 func Delete(m *ffi.DLManagedTensor) { C.ctest_delete(managed(m)) }
 

@@ -21,6 +21,8 @@ void ctest_fill(const DLTensor *tensor, float value);
 DLManagedTensor *ctest_produce(int32_t ndim, const int64_t *shape);
 DLManagedTensorVersioned *ctest_produce_versioned(int32_t ndim, const int64_t *shape, uint64_t flags);
 int64_t ctest_deleted(void);
+/* A tensor that stays where it is when it is deleted, to adopt it over and over. */
+DLManagedTensor *ctest_constant(void);
 
 /* The consumer's side of ownership. */
 void ctest_delete(DLManagedTensor *managed);
