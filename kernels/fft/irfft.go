@@ -12,7 +12,7 @@ import (
 )
 
 // IRFFT returns the real sequences whose transforms, as RFFT gives them, lie along the last axis of x. length is that of
-// a sequence; 0 is the even one, 2 (m - 1) for a last extent of m. An odd one must be given. Frequencies are cut or padded
+// a sequence; Natural is the even one, 2 (m - 1) for a last extent of m. An odd one must be given. Frequencies are cut or padded
 // with zeros as it needs. The imaginary part of the first frequency, and at an even length that of the last, is ignored.
 // The result is scaled by 1/length, so that IRFFT undoes RFFT.
 func IRFFT(x safe.View[complex128], length int) (*safe.Tensor, error) {

@@ -1,6 +1,8 @@
 package fft
 
 import (
+	"math"
+
 	"github.com/dlpackgo/dlpackgo/kernels"
 	"github.com/dlpackgo/dlpackgo/kernels/internal/operand"
 	"github.com/dlpackgo/dlpackgo/safe"
@@ -15,20 +17,22 @@ func lastAxis[T safe.Element](function string, x safe.View[T]) (operand.Lanes[T]
 	return operand.LanesOf(function, "x", x, -1)
 }
 
+// Natural, as the length of a transform, stands for the one that the argument suggests.
+const Natural = math.MinInt
+
 // longest bounds the length of a transform, so that sizes computed from it do not overflow.
 const longest = 1 << 40
 
-// lengthOr returns length, or natural when it is 0. A sequence of nothing has no transform.
+// lengthOr returns length, or natural for Natural. A sequence of nothing has no transform.
 func lengthOr(function string, length, natural int, shape []int64) (int, error) {
-	if length == 0 && natural < 1 {
+	switch {
+	case length == Natural && natural < 1:
 		return 0, &kernels.ShapeError{Function: function, Argument: "x", Got: shape,
 			Want: "its last extent is too small for a transform; give n, the length, to pad with zeros"}
-	}
-	if length < 0 || length > longest {
-		return 0, &kernels.ValueError{Function: function, Argument: "n", Got: length, Want: "a length of 1 or more is accepted"}
-	}
-	if length == 0 {
+	case length == Natural:
 		return natural, nil
+	case length < 1 || length > longest:
+		return 0, &kernels.ValueError{Function: function, Argument: "n", Got: length, Want: "a length of 1 or more is accepted"}
 	}
 	return length, nil
 }

@@ -12,7 +12,7 @@ import (
 
 // RFFT returns the Fourier transform of real sequences, which lie along the last axis of x: the non-negative
 // frequencies, so that a last extent of n becomes n/2 + 1. The transform is not scaled. length is how much of each
-// sequence is transformed, cut or padded with zeros as needed; 0 is all of it.
+// sequence is transformed, cut or padded with zeros as needed; Natural is all of it.
 func RFFT(x safe.View[float64], length int) (*safe.Tensor, error) {
 	const function = "rfft"
 	lanes, err := lastAxis(function, x)

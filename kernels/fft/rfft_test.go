@@ -51,7 +51,7 @@ func TestRFFTAgreesWithItsDefinition(t *testing.T) {
 	for n := 1; n <= 33; n++ {
 		x := random(n, 1)
 		for _, layout := range test.Layouts(t, x, n) {
-			result, err := fft.RFFT(layout.View, 0)
+			result, err := fft.RFFT(layout.View, fft.Natural)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -68,7 +68,7 @@ func TestRFFTTransformsTheLastAxisOfEveryLayout(t *testing.T) {
 		want = append(want, transform(x[i*5:(i+1)*5])...)
 	}
 	for _, layout := range test.Layouts(t, x, 2, 3, 5) {
-		result, err := fft.RFFT(layout.View, 0)
+		result, err := fft.RFFT(layout.View, fft.Natural)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,7 +95,7 @@ func TestRFFTCutsAndPads(t *testing.T) {
 func TestRFFTKeepsTheEnergy(t *testing.T) {
 	for _, n := range []int{64, 81, 1000} {
 		x := random(n, 3)
-		result, err := fft.RFFT(test.View(t, x, n), 0)
+		result, err := fft.RFFT(test.View(t, x, n), fft.Natural)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +120,7 @@ func TestIRFFTUndoesRFFT(t *testing.T) {
 	test.WantNothingLeft(t)
 	for _, n := range []int{1, 2, 3, 8, 15, 100} {
 		x := random(2*n, 4)
-		forward, err := fft.RFFT(test.View(t, x, 2, n), 0)
+		forward, err := fft.RFFT(test.View(t, x, 2, n), fft.Natural)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +137,7 @@ func TestIRFFTUndoesRFFT(t *testing.T) {
 }
 
 func TestIRFFTDefaultsToTheEvenLength(t *testing.T) {
-	result, err := fft.IRFFT(test.View(t, []complex128{6, 0, -2}, 3), 0)
+	result, err := fft.IRFFT(test.View(t, []complex128{6, 0, -2}, 3), fft.Natural)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func TestIRFFTCutsAndPads(t *testing.T) {
 }
 
 func TestTransformsOfNoSequencesAreEmpty(t *testing.T) {
-	result, err := fft.RFFT(test.View(t, []float64{}, 0, 4), 0)
+	result, err := fft.RFFT(test.View(t, []float64{}, 0, 4), fft.Natural)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,11 +200,12 @@ func TestTransformsRefuseLengthsThatHaveNone(t *testing.T) {
 		kind error
 		part string
 	}{
-		"scalar":     {func() error { _, err := fft.RFFT(scalar, 0); return err }, kernels.ErrShape, "rfft: x has shape (); it must have at least 1 axis"},
-		"empty":      {func() error { _, err := fft.RFFT(test.View(t, []float64{}, 3, 0), 0); return err }, kernels.ErrShape, "rfft: x has shape (3, 0)"},
+		"scalar":     {func() error { _, err := fft.RFFT(scalar, fft.Natural); return err }, kernels.ErrShape, "rfft: x has shape (); it must have at least 1 axis"},
+		"empty":      {func() error { _, err := fft.RFFT(test.View(t, []float64{}, 3, 0), 0); return err }, kernels.ErrShape, "rfft: x has shape (3, fft.Natural)"},
 		"negative":   {func() error { _, err := fft.RFFT(x, -1); return err }, kernels.ErrValue, "rfft: n is -1"},
+		"zero":       {func() error { _, err := fft.RFFT(x, 0); return err }, kernels.ErrValue, "rfft: n is 0"},
 		"huge":       {func() error { _, err := fft.RFFT(x, math.MaxInt); return err }, kernels.ErrValue, "rfft: n is"},
-		"one, irfft": {func() error { _, err := fft.IRFFT(test.View(t, []complex128{1}, 1), 0); return err }, kernels.ErrShape, "irfft: x has shape (1,)"},
+		"one, irfft": {func() error { _, err := fft.IRFFT(test.View(t, []complex128{1}, 1), fft.Natural); return err }, kernels.ErrShape, "irfft: x has shape (1,)"},
 	} {
 		if err := c.call(); !errors.Is(err, c.kind) || !strings.HasPrefix(err.Error(), c.part) {
 			t.Errorf("%s: error is %v", name, err)
@@ -217,7 +218,7 @@ func BenchmarkRFFT(b *testing.B) {
 		x := test.View(b, random(n, 6), n)
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
-				result, err := fft.RFFT(x, 0)
+				result, err := fft.RFFT(x, fft.Natural)
 				if err != nil {
 					b.Fatal(err)
 				}

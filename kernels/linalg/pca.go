@@ -12,6 +12,9 @@ import (
 	"github.com/dlpackgo/dlpackgo/safe"
 )
 
+// AllComponents, as the number of components of PCA, stands for the smaller extent of its argument.
+const AllComponents = math.MinInt
+
 // PCA returns the first principal components of x, of shape (n, p) with one observation per row, by the singular value
 // decomposition of the centred data:
 //
@@ -20,8 +23,8 @@ import (
 //   - variance, of shape (components,): the sample variance (divisor n - 1) along each
 //
 // A component's sign is chosen so that its element of largest magnitude (the first of those, at a tie) is positive, so
-// that results do not depend on the backend. It is scikit-learn's convention too. components is 1 to min(n, p), and 0
-// for all of them.
+// that results do not depend on the backend. It is scikit-learn's convention too. components is 1 to min(n, p), or
+// AllComponents.
 func PCA(x safe.View[float64], components int) (scores, directions, variance *safe.Tensor, err error) {
 	const function = "pca"
 	if err := wantAxes(function, "x", x.AnyView(), 2, 2); err != nil {
@@ -33,7 +36,7 @@ func PCA(x safe.View[float64], components int) (scores, directions, variance *sa
 			Want: "it must have at least 2 rows, the observations, and 1 column"}
 	}
 	k := min(n, p)
-	if components == 0 {
+	if components == AllComponents {
 		components = k
 	}
 	if components < 1 || components > k {

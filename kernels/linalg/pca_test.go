@@ -41,7 +41,7 @@ func TestPCARebuildsEveryLayoutAndSortsByVariance(t *testing.T) {
 			centred[i] -= means[i%p]
 		}
 		for _, layout := range test.Layouts(t, x, n, p) {
-			scores, components, variance, err := linalg.PCA(layout.View, 0)
+			scores, components, variance, err := linalg.PCA(layout.View, linalg.AllComponents)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -68,7 +68,7 @@ func TestPCARebuildsEveryLayoutAndSortsByVariance(t *testing.T) {
 
 func TestPCARefusesImpossibleNumbersOfComponents(t *testing.T) {
 	x := test.View(t, random(12, 15), 4, 3)
-	for _, components := range []int{-1, 4} {
+	for _, components := range []int{-1, 0, 4} {
 		_, _, _, err := linalg.PCA(x, components)
 		var value *kernels.ValueError
 		if !errors.As(err, &value) || !errors.Is(err, kernels.ErrValue) || value.Argument != "components" {
@@ -77,6 +77,6 @@ func TestPCARefusesImpossibleNumbersOfComponents(t *testing.T) {
 	}
 	_, _, _, err := linalg.PCA(test.View(t, random(3, 16), 1, 3), 1)
 	wantShapeError(t, err, "x", "pca: x has shape (1, 3)", "at least 2 rows")
-	_, _, _, err = linalg.PCA(test.View(t, []float64{}, 3, 0), 0)
+	_, _, _, err = linalg.PCA(test.View(t, []float64{}, 3, 0), linalg.AllComponents)
 	wantShapeError(t, err, "x", "(3, 0)")
 }

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"github.com/dlpackgo/dlpackgo/kernels/fft"
+	"github.com/dlpackgo/dlpackgo/pyglue"
+	"github.com/dlpackgo/dlpackgo/safe"
+)
+
+func init() {
+	m := pyglue.Module("fft")
+
+	m.Def("rfft", pyglue.Args("x", "n=None"), transform(fft.RFFT), pyglue.Doc(`
+The Fourier transform of real sequences along the last axis: the non-negative frequencies.
+
+Parameters
+----------
+x : array, float64, shape (..., m)
+n : int, optional
+    The length that is transformed; sequences are cut, or padded with zeros. m by default.
+
+Returns
+-------
+Tensor, complex128, shape (..., n // 2 + 1)
+
+Raises
+------
+ValueError
+    If n is not positive, or x has no elements along its last axis and n is not given.
+
+Notes
+-----
+gonum's FFT, not scaled. It takes three to four times as long as numpy.fft.rfft.
+`))
+
+	m.Def("irfft", pyglue.Args("x", "n=None"), transform(fft.IRFFT), pyglue.Doc(`
+The real sequences whose transforms, as rfft gives them, lie along the last axis.
+
+Parameters
+----------
+x : array, complex128, shape (..., m)
+n : int, optional
+    The length of a sequence; 2 * (m - 1) by default. Give it where it is odd.
+
+Returns
+-------
+Tensor, float64, shape (..., n)
+    Scaled by 1 / n, so that irfft(rfft(x), n) is x.
+
+Raises
+------
+ValueError
+    If n is not positive, or m is below 2 and n is not given.
+`))
+}
+
+// transform declares a kernel that takes a length.
+func transform[T safe.Element](f func(safe.View[T], int) (*safe.Tensor, error)) pyglue.Func {
+	return pyglue.Func2(func(x safe.View[T], n pyglue.Optional[int]) (*safe.Tensor, error) {
+		return f(x, n.Or(fft.Natural))
+	})
+}
