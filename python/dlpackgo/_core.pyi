@@ -1,8 +1,8 @@
 from collections.abc import Iterator
 from types import EllipsisType, ModuleType, TracebackType
-from typing import Any, Protocol, Self, SupportsIndex, final, type_check_only
+from typing import Any, Protocol, Self, SupportsIndex, TypeAlias, final, type_check_only
 
-from typing_extensions import CapsuleType
+from typing_extensions import Buffer, CapsuleType
 
 # Go functions that Python calls; dlpackgo.linalg, .stats and .fft have their signatures.
 linalg: ModuleType
@@ -15,6 +15,8 @@ class _Producer(Protocol):
 
     def __dlpack__(self) -> Any: ...
     def __dlpack_device__(self) -> tuple[Any, Any]: ...
+
+_Array: TypeAlias = _Producer | Buffer  # what Go functions take
 
 @final
 class DType:

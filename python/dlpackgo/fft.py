@@ -2,6 +2,7 @@
 
 from ._core import fft as _functions
 
+irfft = _functions.irfft
 rfft = _functions.rfft
 
-__all__ = ["rfft"]
+__all__ = ["irfft", "rfft"]

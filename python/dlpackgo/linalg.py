@@ -2,9 +2,12 @@
 
 from ._core import linalg as _functions
 
+eigh = _functions.eigh
 matmul = _functions.matmul
+norm = _functions.norm
 pca = _functions.pca
 solve = _functions.solve
 svd = _functions.svd
+vector_norm = _functions.vector_norm
 
-__all__ = ["matmul", "pca", "solve", "svd"]
+__all__ = ["eigh", "matmul", "norm", "pca", "solve", "svd", "vector_norm"]

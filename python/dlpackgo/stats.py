@@ -5,6 +5,8 @@ from ._core import stats as _functions
 cov = _functions.cov
 mean = _functions.mean
 quantile = _functions.quantile
+quantiles = _functions.quantiles
 std = _functions.std
+var = _functions.var
 
-__all__ = ["cov", "mean", "quantile", "std"]
+__all__ = ["cov", "mean", "quantile", "quantiles", "std", "var"]

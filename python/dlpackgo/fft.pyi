@@ -1,0 +1,6 @@
+from ._core import Tensor, _Array
+
+__all__ = ["irfft", "rfft"]
+
+def irfft(x: _Array, n: int | None = None) -> Tensor: ...
+def rfft(x: _Array, n: int | None = None) -> Tensor: ...
