@@ -1,6 +1,6 @@
 package safe
 
-// #include "owner.h"
+// #include "adopt.h"
 import "C"
 
 import (
@@ -24,7 +24,7 @@ func adoptManaged(m *ffi.DLManagedTensor, flags ffi.Flags) (*Tensor, error) {
 	if m == nil {
 		return nil, err
 	}
-	return adopt(C.dlpackgo_owner_adopt((*C.DLManagedTensor)(unsafe.Pointer(m))), &m.DLTensor, flags, err)
+	return adopt(possession{managed: unsafe.Pointer(m)}, &m.DLTensor, flags, err)
 }
 
 // AdoptVersioned is Adopt for the struct with a version, which says whether its memory may be written. Another major
@@ -34,22 +34,19 @@ func AdoptVersioned(m *ffi.DLManagedTensorVersioned) (*Tensor, error) {
 	if m == nil {
 		return nil, err
 	}
-	return adopt(C.dlpackgo_owner_adopt_versioned((*C.DLManagedTensorVersioned)(unsafe.Pointer(m))), &m.DLTensor, m.Flags, err)
+	return adopt(possession{managed: unsafe.Pointer(m), versioned: true}, &m.DLTensor, m.Flags, err)
 }
 
-// adopt returns the tensor of an owner, whose descriptor was refused if err is not nil.
-func adopt(owner *C.dlpackgo_owner, d *ffi.DLTensor, flags ffi.Flags, err error) (*Tensor, error) {
-	if owner == nil {
-		return nil, &MemoryError{Bytes: C.sizeof_dlpackgo_owner}
-	}
+// adopt returns the tensor of a possession whose descriptor is d, which was refused if err is not nil.
+func adopt(p possession, d *ffi.DLTensor, flags ffi.Flags, err error) (*Tensor, error) {
 	if err == nil && inFirstPage(d) {
 		err = ErrAddress
 	}
 	if err != nil {
-		releaseOwner(owner)
+		p.release()
 		return nil, err
 	}
-	return copyOf(d, flags).own(owner)
+	return copyOf(d, flags).own(p)
 }
 
 // inFirstPage reports whether data is an address at which no system has memory, but that is not NULL. The Go runtime
@@ -57,4 +54,41 @@ func adopt(owner *C.dlpackgo_owner, d *ffi.DLTensor, flags ffi.Flags, err error)
 func inFirstPage(d *ffi.DLTensor) bool {
 	address := *(*uintptr)(unsafe.Pointer(&d.Data))
 	return address-1 < 4095
+}
+
+// possession is what a tensor has to give back: one reference of an owner, or a managed tensor that was adopted and, so far,
+// not shared. That one gets an owner only when it is, because an owner costs a crossing and an allocation in C.
+type possession struct {
+	owner     *C.dlpackgo_owner
+	managed   unsafe.Pointer
+	versioned bool
+}
+
+// owned returns p with an owner.
+func (p possession) owned() (possession, error) {
+	if p.owner != nil {
+		return p, nil
+	}
+	if p.versioned {
+		p.owner = C.dlpackgo_owner_adopt_versioned((*C.DLManagedTensorVersioned)(p.managed))
+	} else {
+		p.owner = C.dlpackgo_owner_adopt((*C.DLManagedTensor)(p.managed))
+	}
+	if p.owner == nil {
+		return p, &MemoryError{Bytes: C.sizeof_dlpackgo_owner}
+	}
+	return p, nil
+}
+
+// empty reports whether there is nothing to give back.
+func (p possession) empty() bool { return p.owner == nil && p.managed == nil }
+
+// release gives p back.
+func (p possession) release() {
+	switch {
+	case p.owner != nil:
+		releaseOwner(p.owner)
+	case p.managed != nil:
+		C.dlpackgo_discard(p.managed, C.bool(p.versioned))
+	}
 }

@@ -1,12 +1,14 @@
 package safe
 
 // #include "loan.h"
+// #include "owner.h"
 import "C"
 
 import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 )
 
 // guard says whether the memory behind views is still there, and keeps it there while they are lent. A view holds the
@@ -32,9 +34,12 @@ type guard struct {
 // held is what goes back to C with a guard. It lies apart from the guard, because a cleanup must not reach what it waits
 // for.
 type held struct {
-	owner *C.dlpackgo_owner
 	loan  *C.dlpackgo_loan
-	leak  *LeakError // what to report when owner was forgotten; nil unless debugging
+	owner atomic.Pointer[C.dlpackgo_owner] // one reference
+	// What was adopted, as long as there is no owner for it.
+	managed   unsafe.Pointer
+	versioned bool
+	leak      *LeakError // what to report when all this was forgotten; nil unless debugging
 }
 
 // usualRank is the rank up to which metadata lies in place: in a tensor, and in a loan.
@@ -69,35 +74,54 @@ func putGuard(g *guard) {
 // giveUp releases what is left when a guard is garbage: the pool let go of it, or somebody forgot to close a tensor.
 func (h *held) giveUp() {
 	C.dlpackgo_loan_free(h.loan)
-	if h.owner != nil {
-		releaseOwner(h.owner)
-		h.leak.report()
-	}
+	h.takePossession().release()
+	h.leak.report()
 }
 
-// retire waits for nothing: it takes the memory away from all views of generation, and returns the owner that the guard
-// held, which is the caller's now. It returns nil when that has been done before, and ErrLent, with nothing changed, while
-// a loan is out.
-func (g *guard) retire(generation uint64) (*C.dlpackgo_owner, error) {
+// share returns the owner of what h holds, for another reference to it; nil when it holds nothing. Several goroutines may
+// call it at once.
+func (h *held) share() (*C.dlpackgo_owner, error) {
+	if owner := h.owner.Load(); owner != nil || h.managed == nil {
+		return owner, nil
+	}
+	p, err := possession{managed: h.managed, versioned: h.versioned}.owned()
+	if err == nil && !h.owner.CompareAndSwap(nil, p.owner) {
+		C.dlpackgo_owner_free(p.owner) // another goroutine was faster
+	}
+	return h.owner.Load(), err
+}
+
+// takePossession returns what h holds, and leaves it empty.
+func (h *held) takePossession() possession {
+	p := possession{owner: h.owner.Load(), managed: h.managed, versioned: h.versioned}
+	h.managed = nil
+	if p.owner != nil {
+		h.owner.Store(nil)
+	}
+	return p
+}
+
+// retire takes the memory away from all views of generation, and returns it: it is the caller's now. It returns nothing
+// when that has been done before, and ErrLent, with nothing changed, while a loan is out.
+func (g *guard) retire(generation uint64) (possession, error) {
 	if g.generation.Load() != generation {
-		return nil, nil
+		return possession{}, nil
 	}
 	if !g.held.take() {
-		return nil, ErrLent
+		return possession{}, ErrLent
 	}
 	defer g.held.putBack()
 	if !g.generation.CompareAndSwap(generation, generation+1) {
-		return nil, nil
+		return possession{}, nil
 	}
-	// A further loan counts itself first and then looks at the generation. We do it the other way round: so
-	// at least one of both notices.
+	// A further loan counts itself first and looks at the generation then. We do it the other way round: so at least one of
+	// both notices.
 	if g.others.Load() != 0 {
 		g.generation.Store(generation)
-		return nil, ErrLent
+		return possession{}, ErrLent
 	}
-	owner := g.held.owner
-	g.held.owner, g.held.leak, g.described = nil, nil, nil
-	return owner, nil
+	g.held.leak, g.described = nil, nil
+	return g.held.takePossession(), nil
 }
 
 // take takes the loan out, and reports whether it was there. Whoever has taken it out has the guard to itself, which is

@@ -15,7 +15,7 @@ import (
 // no owner to share, such as a view of a plain slice, is refused with ErrUnowned. So is read-only memory, with
 // ErrReadOnly: this struct cannot say so, and PackVersioned's can.
 func Pack[S AsDLTensor](src S) (*ffi.DLManagedTensor, error) {
-	v, g, err := lendForPacking(src)
+	v, owner, g, err := lendForPacking(src)
 	if err != nil {
 		return nil, err
 	}
@@ -23,7 +23,7 @@ func Pack[S AsDLTensor](src S) (*ffi.DLManagedTensor, error) {
 	if v.ReadOnly() {
 		return nil, ErrReadOnly
 	}
-	m := C.dlpackgo_pack(v.guard.held.owner, &g.held.loan.managed.dl_tensor)
+	m := C.dlpackgo_pack(owner, &g.held.loan.managed.dl_tensor)
 	if m == nil {
 		return nil, &MemoryError{Bytes: C.sizeof_DLManagedTensor}
 	}
@@ -32,12 +32,12 @@ func Pack[S AsDLTensor](src S) (*ffi.DLManagedTensor, error) {
 
 // PackVersioned is Pack for the struct with a version, which can also say that memory is read-only.
 func PackVersioned[S AsDLTensor](src S) (*ffi.DLManagedTensorVersioned, error) {
-	v, g, err := lendForPacking(src)
+	v, owner, g, err := lendForPacking(src)
 	if err != nil {
 		return nil, err
 	}
 	defer g.end()
-	m := C.dlpackgo_pack_versioned(v.guard.held.owner, &g.held.loan.versioned.dl_tensor, C.uint64_t(v.traits&sharedTraits))
+	m := C.dlpackgo_pack_versioned(owner, &g.held.loan.versioned.dl_tensor, C.uint64_t(v.traits&sharedTraits))
 	if m == nil {
 		return nil, &MemoryError{Bytes: C.sizeof_DLManagedTensorVersioned}
 	}
@@ -46,21 +46,24 @@ func PackVersioned[S AsDLTensor](src S) (*ffi.DLManagedTensorVersioned, error) {
 
 // lendForPacking lends src to this package itself: so its owner stays while it gets another reference, and its
 // description lies where C may see it.
-func lendForPacking[S AsDLTensor](src S) (AnyView, *guard, error) {
+func lendForPacking[S AsDLTensor](src S) (AnyView, *C.dlpackgo_owner, *guard, error) {
 	v, err := src.AsDLTensor()
 	if err != nil {
-		return v, nil, err
+		return v, nil, nil, err
 	}
 	if v.guard == nil {
-		return v, nil, ErrUnowned
+		return v, nil, nil, ErrUnowned
 	}
 	g, err := v.lend()
 	if err != nil {
-		return v, nil, err
+		return v, nil, nil, err
 	}
-	if v.guard.held.owner == nil {
+	owner, err := v.guard.held.share()
+	if owner == nil {
 		g.end()
-		return v, nil, ErrUnowned
+		if err == nil {
+			err = ErrUnowned
+		}
 	}
-	return v, g, nil
+	return v, owner, g, err
 }

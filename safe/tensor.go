@@ -51,7 +51,7 @@ func NewDType(dtype ffi.DLDataType, shape ...int) (*Tensor, error) {
 	if owner == nil {
 		return nil, &MemoryError{Bytes: size}
 	}
-	return t.own(owner)
+	return t.own(possession{owner: owner})
 }
 
 // FromSlice returns a tensor over the memory of s, which is pinned until the tensor and all that was exported from it
@@ -70,7 +70,7 @@ func FromSlice[T Element](s []T, shape ...int) (*Tensor, error) {
 	}
 	t := &Tensor{anyView: v.anyView}
 	t.traits &^= readOnly | goMemory // it is pinned for good
-	return t.own(owner)
+	return t.own(possession{owner: owner})
 }
 
 // shapeOf returns extents as New takes them.
@@ -93,14 +93,17 @@ func newTensor(ndim int) *Tensor {
 	return t
 }
 
-// own gives t one reference of owner, which is released when that fails.
-func (t *Tensor) own(owner *C.dlpackgo_owner) (*Tensor, error) {
+// own gives t what it has to give back, at once when that fails.
+func (t *Tensor) own(p possession) (*Tensor, error) {
 	g, err := takeGuard()
 	if err != nil {
-		releaseOwner(owner)
+		p.release()
 		return nil, err
 	}
-	g.held.owner = owner
+	if p.owner != nil {
+		g.held.owner.Store(p.owner)
+	}
+	g.held.managed, g.held.versioned = p.managed, p.versioned
 	t.guard, t.generation = g, g.generation.Load()
 	g.held.leak = newLeak(t)
 	return t, nil
@@ -112,10 +115,8 @@ func (t *Tensor) Close() error {
 	if t == nil {
 		return nil
 	}
-	owner, err := t.retire()
-	if owner != nil {
-		releaseOwner(owner)
-	}
+	p, err := t.retire()
+	p.release()
 	return err
 }
 
@@ -125,32 +126,36 @@ func (t *Tensor) Move() (Moved, error) {
 	if t == nil {
 		return Moved{}, ErrEmpty
 	}
-	owner, err := t.retire()
+	p, err := t.retire()
 	if err != nil {
 		return Moved{}, err
 	}
-	if owner == nil {
+	if p.empty() {
 		return Moved{}, t.gone()
 	}
-	return Moved{Owner: unsafe.Pointer(owner), Descriptor: t.descriptor(), Flags: ffi.Flags(t.traits & dlpackTraits)}, nil
+	if p, err = p.owned(); err != nil {
+		p.release()
+		return Moved{}, err
+	}
+	return Moved{Owner: unsafe.Pointer(p.owner), Descriptor: t.descriptor(), Flags: ffi.Flags(t.traits & dlpackTraits)}, nil
 }
 
 // Receive returns a tensor that has what another one was moved to. It trusts m, and takes over the reference in it.
 func Receive(m Moved) (*Tensor, error) {
-	return copyOf(&m.Descriptor, m.Flags).own((*C.dlpackgo_owner)(m.Owner))
+	return copyOf(&m.Descriptor, m.Flags).own(possession{owner: (*C.dlpackgo_owner)(m.Owner)})
 }
 
-// retire takes the memory away from t and its views, and returns the owner; nil when t has none.
-func (t *Tensor) retire() (*C.dlpackgo_owner, error) {
+// retire takes the memory away from t and its views, and returns it; nothing when t has none.
+func (t *Tensor) retire() (possession, error) {
 	g := t.guard
 	if g == nil {
-		return nil, nil
+		return possession{}, nil
 	}
-	owner, err := g.retire(t.generation)
-	if owner != nil {
+	p, err := g.retire(t.generation)
+	if !p.empty() {
 		guards.Put(g)
 	}
-	return owner, err
+	return p, err
 }
 
 // copyOf returns a tensor that looks like a sound descriptor, with shape and strides of its own, and that owns nothing.

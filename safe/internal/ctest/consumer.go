@@ -49,7 +49,9 @@ func ProduceVersioned(flags ffi.Flags, shape ...int64) *ffi.DLManagedTensorVersi
 func Deleted() int { return int(C.ctest_deleted()) }
 
 // Constant returns a float32 tensor of rank 4 that stays where it is when it is deleted.
-func Constant() *ffi.DLManagedTensor { return (*ffi.DLManagedTensor)(unsafe.Pointer(C.ctest_constant())) }
+func Constant() *ffi.DLManagedTensor {
+	return (*ffi.DLManagedTensor)(unsafe.Pointer(C.ctest_constant()))
+}
 
 // Delete calls the deleter of m, as a consumer does that is done with it.
 func Delete(m *ffi.DLManagedTensor) { C.ctest_delete(managed(m)) }
