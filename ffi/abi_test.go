@@ -59,7 +59,7 @@ var deviceTypes = map[string]ffi.DLDeviceType{
 var dtypeCodes = map[string]ffi.DLDataTypeCode{
 	"kDLInt": ffi.Int, "kDLUInt": ffi.UInt, "kDLFloat": ffi.Float, "kDLOpaqueHandle": ffi.OpaqueHandle,
 	"kDLBfloat": ffi.Bfloat, "kDLComplex": ffi.Complex, "kDLBool": ffi.Bool, "kDLFloat8_e3m4": ffi.Float8E3M4,
-	"kDLFloat8_e4m3": ffi.Float8E4M3, "kDLFloat8_e4m3b11fnuz": ffi.Float8E4M3B11, "kDLFloat8_e4m3fn": ffi.Float8E4M3FN,
+	"kDLFloat8_e4m3": ffi.Float8E4M3, "kDLFloat8_e4m3b11fnuz": ffi.Float8E4M3B11FNUZ, "kDLFloat8_e4m3fn": ffi.Float8E4M3FN,
 	"kDLFloat8_e4m3fnuz": ffi.Float8E4M3FNUZ, "kDLFloat8_e5m2": ffi.Float8E5M2,
 	"kDLFloat8_e5m2fnuz": ffi.Float8E5M2FNUZ, "kDLFloat8_e8m0fnu": ffi.Float8E8M0FNU,
 	"kDLFloat6_e2m3fn": ffi.Float6E2M3FN, "kDLFloat6_e3m2fn": ffi.Float6E3M2FN, "kDLFloat4_e2m1fn": ffi.Float4E2M1FN,

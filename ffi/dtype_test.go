@@ -17,7 +17,7 @@ func TestDTypeNames(t *testing.T) {
 		{ffi.DTBfloat16, "bfloat16"}, {ffi.DTComplex32, "complex32"}, {ffi.DTComplex64, "complex64"},
 		{ffi.DTComplex128, "complex128"}, {ffi.DTBcomplex32, "bcomplex32"}, {ffi.DTBool, "bool"},
 		{ffi.DTFloat8E3M4, "float8_e3m4"}, {ffi.DTFloat8E4M3, "float8_e4m3"},
-		{ffi.DTFloat8E4M3B11, "float8_e4m3b11fnuz"}, {ffi.DTFloat8E4M3FN, "float8_e4m3fn"},
+		{ffi.DTFloat8E4M3B11FNUZ, "float8_e4m3b11fnuz"}, {ffi.DTFloat8E4M3FN, "float8_e4m3fn"},
 		{ffi.DTFloat8E4M3FNUZ, "float8_e4m3fnuz"}, {ffi.DTFloat8E5M2, "float8_e5m2"},
 		{ffi.DTFloat8E5M2FNUZ, "float8_e5m2fnuz"}, {ffi.DTFloat8E8M0FNU, "float8_e8m0fnu"},
 		{ffi.DTFloat6E2M3FN, "float6_e2m3fn"}, {ffi.DTFloat6E3M2FN, "float6_e3m2fn"},

@@ -111,7 +111,7 @@ func (f Fault) fill(text string) string {
 	}
 	codeName, widths := "", ""
 	if f.Got >= 0 && f.Got < codeCount {
-		codeName, widths = codes[f.Got].name, WidthsText(DLDataTypeCode(f.Got))
+		codeName, widths = codes[f.Got].name, widthsText(DLDataTypeCode(f.Got))
 	}
 	return strings.NewReplacer(
 		"{axis}", strconv.Itoa(f.Axis),
@@ -124,8 +124,8 @@ func (f Fault) fill(text string) string {
 	).Replace(text)
 }
 
-// WidthsText lists the bits that c accepts, as in "16, 32 or 64".
-func WidthsText(c DLDataTypeCode) string {
+// widthsText lists the bits that c accepts, as in "16, 32 or 64".
+func widthsText(c DLDataTypeCode) string {
 	var words []string
 	for _, width := range c.Widths() {
 		words = append(words, strconv.Itoa(width))

@@ -25,11 +25,20 @@ func ItemSize(d DLDataType) int64 { return (d.bits() + 7) / 8 }
 // PackedSize returns the bytes that numel compact elements of type d take. Packed elements are rounded up once, at the
 // end, and not one by one.
 func PackedSize(d DLDataType, flags Flags, numel int64) int64 {
-	if !d.IsPacked(flags) {
-		return numel * ItemSize(d)
+	size, _ := checkedPackedSize(d, flags, numel)
+	return size
+}
+
+// checkedPackedSize is PackedSize, and whether the size fits.
+func checkedPackedSize(d DLDataType, flags Flags, numel int64) (size int64, fits bool) {
+	width := d.bits()
+	if width%8 == 0 || flags&FlagSubbytePadded != 0 {
+		return multiply(numel, (width+7)/8)
 	}
-	// Eight elements fill d.bits() bytes, whatever those are: so no product of bits can overflow.
-	return numel/8*d.bits() + (numel%8*d.bits()+7)/8
+	// Eight elements fill width bytes, whatever those are: so no product of bits can overflow.
+	whole, fits := multiply(numel/8, width)
+	size = whole + (numel%8*width+7)/8
+	return size, fits && size >= 0
 }
 
 // Alignment returns the alignment in bytes that an element of type d needs in host memory: that of one integer or float
@@ -57,15 +66,18 @@ func CheckedSize(d DLDataType, flags Flags, shape []int64) (elements, size int64
 	if len(shape) > MaxNDim {
 		return 0, 0, &NDimError{Fault{RuleNDim, noAxis, int64(len(shape)), 0}}
 	}
-	if fault := judgeDType(d); fault.Rule != RuleNone {
-		return 0, 0, fault.Err()
+	if !d.Valid() {
+		return 0, 0, dtypeFault(d).Err()
 	}
 	found := measureExtents(shape, nil)
-	if fault := judgeExtents(found, d, flags, shape); fault.Rule != RuleNone {
-		return 0, 0, fault.Err()
+	size, fits := checkedPackedSize(d, flags, found.product)
+	switch {
+	case found.least < 0 || found.oversized || !fits:
+		return 0, 0, extentFault(d, flags, shape).Err()
+	case found.least == 0:
+		return 0, 0, nil
 	}
-	elements = Numel(shape)
-	return elements, PackedSize(d, flags, elements), nil
+	return found.product, size, nil
 }
 
 // RowMajorStrides returns the strides of a compact row-major tensor. Extents of 0 count as 1, so that the strides of an

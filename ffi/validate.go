@@ -1,10 +1,6 @@
 package ffi
 
-import (
-	"math"
-	"math/bits"
-	"slices"
-)
+import "math/bits"
 
 // noAxis is the Axis of a fault that is not about one.
 const noAxis = -1
@@ -45,14 +41,16 @@ func ValidateVersioned(m *DLManagedTensorVersioned) error {
 	return ValidateFlagged(&m.DLTensor, m.Flags)
 }
 
-// judgeTensor goes through the rules of a tensor in order. Like all that judge here it returns the facts by value, and
-// not as an error, so that a sound descriptor costs no allocation.
+// judgeTensor goes through the rules of a tensor in order. It returns the facts by value, and not as an error, so that a
+// sound descriptor costs no allocation; what names an axis is found out in functions of its own, once something is known
+// to be wrong, so that a sound one costs little time.
 func judgeTensor(t *DLTensor, flags Flags) Fault {
 	if t == nil {
 		return Fault{RuleDescriptor, noAxis, 0, 0}
 	}
+	device := t.Device.DeviceType.facts()
 	switch {
-	case !t.Device.DeviceType.Known():
+	case device.name == "":
 		return Fault{RuleDeviceType, noAxis, int64(t.Device.DeviceType), 0}
 	case t.Device.DeviceID < 0:
 		return Fault{RuleDeviceID, noAxis, int64(t.Device.DeviceID), 0}
@@ -60,43 +58,58 @@ func judgeTensor(t *DLTensor, flags Flags) Fault {
 		return Fault{RuleNDim, noAxis, int64(t.NDim), 0}
 	case t.Shape == nil && t.NDim > 0:
 		return Fault{RuleShape, noAxis, int64(t.NDim), 0}
-	}
-	if fault := judgeDType(t.DType); fault.Rule != RuleNone {
-		return fault
+	case !t.DType.Valid():
+		return dtypeFault(t.DType)
 	}
 	shape, strides := t.Extents(), t.Steps()
 	found := measureExtents(shape, strides)
-	if fault := judgeExtents(found, t.DType, flags, shape); fault.Rule != RuleNone {
-		return fault
-	}
-	if found.least == 0 {
+	size, fits := checkedPackedSize(t.DType, flags, found.product)
+	switch {
+	case found.least < 0 || found.oversized || !fits:
+		return extentFault(t.DType, flags, shape)
+	case found.least == 0:
 		return Fault{}
 	}
-	if found.rowMajor {
-		return judgeMemory(t, found.product, 0, uint64(PackedSize(t.DType, flags, found.product))-1)
+	// The first byte of the lowest element lies below bytes before that of the first one, the last byte of the highest
+	// element beyond bytes after it.
+	below, beyond := uint64(0), uint64(size)-1
+	if !found.rowMajor {
+		item := uint64(ItemSize(t.DType))
+		low, high, fault := judgeSpan(int64(item), shape, strides)
+		switch {
+		case fault.Rule != RuleNone:
+			return fault
+		case t.DType.IsPacked(flags):
+			return packedLayoutFault(shape, strides)
+		}
+		below, beyond = uint64(-low)*item, uint64(high)*item+item-1
 	}
-	reach, fault := judgeSpan(t.DType, shape, strides)
-	if fault.Rule != RuleNone {
-		return fault
+	if t.Data == nil {
+		return Fault{RuleData, noAxis, found.product, 0}
 	}
-	if t.DType.IsPacked(flags) {
-		return notRowMajor(shape, strides)
+	if !device.addressable {
+		return Fault{}
 	}
-	item := uint64(ItemSize(t.DType))
-	return judgeMemory(t, found.product, uint64(-reach.low)*item, uint64(reach.high)*item+item-1)
+	first, carry := bits.Add64(uint64(uintptr(t.Data)), t.ByteOffset, 0)
+	_, carryBeyond := bits.Add64(first, beyond, 0)
+	if carry|carryBeyond != 0 || first < below {
+		return Fault{RuleAddress, noAxis, int64(uintptr(t.Data)), int64(t.ByteOffset)}
+	}
+	if alignment := Alignment(t.DType); device.host && first&uint64(alignment-1) != 0 {
+		return Fault{RuleAlignment, noAxis, int64(first), alignment}
+	}
+	return Fault{}
 }
 
-// judgeDType judges code, bits and lanes.
-func judgeDType(d DLDataType) Fault {
+// dtypeFault names the rule that an invalid dtype breaks.
+func dtypeFault(d DLDataType) Fault {
 	switch {
 	case !d.Code.Known():
 		return Fault{RuleDTypeCode, noAxis, int64(d.Code), int64(d.Bits)}
 	case codes[d.Code].widths&widthBit[d.Bits] == 0:
 		return Fault{RuleDTypeBits, noAxis, int64(d.Code), int64(d.Bits)}
-	case d.Lanes == 0:
-		return Fault{RuleDTypeLanes, noAxis, 0, 0}
 	}
-	return Fault{}
+	return Fault{RuleDTypeLanes, noAxis, 0, 0}
 }
 
 // extents is what one pass over shape and strides finds.
@@ -126,95 +139,60 @@ func measureExtents(shape, strides []int64) extents {
 	return extents{product, least, oversized, rowMajor}
 }
 
-// judgeExtents judges what was found, and names the axis when it is at fault.
-func judgeExtents(found extents, d DLDataType, flags Flags, shape []int64) Fault {
-	if found.least < 0 {
-		axis := slices.IndexFunc(shape, func(extent int64) bool { return extent < 0 })
-		return Fault{RuleExtent, axis, shape[axis], 0}
-	}
-	if !found.oversized && bytesFit(d, flags, found.product) {
-		return Fault{}
-	}
-	product := int64(1)
+// extentFault names the axis at which a shape goes wrong: the first of negative extent, else the one that takes the
+// tensor past what an int64 counts.
+func extentFault(d DLDataType, flags Flags, shape []int64) Fault {
 	for axis, extent := range shape {
+		if extent < 0 {
+			return Fault{RuleExtent, axis, extent, 0}
+		}
+	}
+	product, last := int64(1), len(shape)-1
+	for axis, extent := range shape[:last] {
 		var fits bool
-		if product, fits = multiply(product, max(extent, 1)); !fits || !bytesFit(d, flags, product) {
+		if product, fits = multiply(product, max(extent, 1)); fits {
+			_, fits = checkedPackedSize(d, flags, product)
+		}
+		if !fits {
 			return Fault{RuleSize, axis, extent, 0}
 		}
 	}
-	return Fault{} // not reached: the loop multiplies up to the same product
+	return Fault{RuleSize, last, shape[last], 0} // as no axis before it
 }
 
-// bytesFit reports whether so many elements take at most 2^63-1 bytes.
-func bytesFit(d DLDataType, flags Flags, elements int64) bool {
-	if !d.IsPacked(flags) {
-		_, fits := multiply(elements, ItemSize(d))
-		return fits
-	}
-	whole, fits := multiply(elements/8, d.bits())
-	return fits && whole <= math.MaxInt64-(elements%8*d.bits()+7)/8
-}
-
-// span is how far elements lie from the first one, in elements: low is 0 or less, high 0 or more.
-type span struct{ low, high int64 }
-
-// judgeSpan adds up the reach of each axis. It is for tensors with elements.
-func judgeSpan(d DLDataType, shape, strides []int64) (span, Fault) {
-	var reach span
-	item := ItemSize(d)
-	total := int64(0) // distance from low to high, in elements
+// judgeSpan adds up how far the elements lie from the first one, in elements: low is 0 or less, high 0 or more. It is
+// for tensors with elements, of item bytes each.
+func judgeSpan(item int64, shape, strides []int64) (low, high int64, fault Fault) {
 	for axis, extent := range shape {
 		if extent == 1 {
 			continue
 		}
 		stride := strides[axis]
-		step, fits := multiply(extent-1, int64(magnitude(stride)))
+		reach, fits := multiply(extent-1, int64(magnitude(stride)))
 		if fits {
-			total += step // at most 2^64-2, which shows as a negative number
+			// Both are below 2^63, so that a sum which does not fit shows as a negative number.
+			total := high - low + reach
 			_, fits = multiply(max(total, 0), item)
+			fits = fits && total >= 0
 		}
-		if !fits || total < 0 {
-			return reach, Fault{RuleSpan, axis, stride, extent}
+		if !fits {
+			return low, high, Fault{RuleSpan, axis, stride, extent}
 		}
 		if stride < 0 {
-			reach.low -= step
+			low -= reach
 		} else {
-			reach.high += step
+			high += reach
 		}
 	}
-	return reach, Fault{}
+	return low, high, Fault{}
 }
 
-// notRowMajor names the last axis whose stride is not that of a row-major tensor; there is one.
-func notRowMajor(shape, strides []int64) Fault {
-	need := int64(1)
-	for axis := len(shape) - 1; axis >= 0; axis-- {
-		if shape[axis] > 1 && strides[axis] != need {
-			return Fault{RulePackedLayout, axis, strides[axis], need}
-		}
+// packedLayoutFault names the last axis whose stride is not that of a row-major tensor; there is one.
+func packedLayoutFault(shape, strides []int64) Fault {
+	axis, need := len(shape)-1, int64(1)
+	for shape[axis] == 1 || strides[axis] == need {
 		need *= shape[axis]
+		axis--
 	}
-	return Fault{} // not reached
-}
-
-// judgeMemory judges where the bytes of a tensor with elements lie: they begin below bytes before the first element and
-// end beyond bytes after its first byte.
-func judgeMemory(t *DLTensor, elements int64, below, beyond uint64) Fault {
-	device := t.Device.DeviceType.facts()
-	if t.Data == nil {
-		return Fault{RuleData, noAxis, elements, 0}
-	}
-	if !device.addressable {
-		return Fault{}
-	}
-	first, carry := bits.Add64(uint64(uintptr(t.Data)), t.ByteOffset, 0)
-	_, carryBeyond := bits.Add64(first, beyond, 0)
-	if carry|carryBeyond != 0 || first < below {
-		return Fault{RuleAddress, noAxis, int64(uintptr(t.Data)), int64(t.ByteOffset)}
-	}
-	alignment := Alignment(t.DType)
-	if first&uint64(alignment-1) != 0 && device.host {
-		return Fault{RuleAlignment, noAxis, int64(first), alignment}
-	}
-	return Fault{}
+	return Fault{RulePackedLayout, axis, strides[axis], need}
 }

@@ -84,7 +84,8 @@ func textHeader() string {
 	b.WriteString("};\n\n/* By dtype code: its name, and the widths it accepts in words. */\n")
 	b.WriteString("static const struct {\n    const char *name;\n    const char *widths;\n} dlpackgo_code_text[] = {\n")
 	for _, code := range codes() {
-		fmt.Fprintf(&b, "    {%s, %s},\n", strconv.Quote(code.String()), strconv.Quote(ffi.WidthsText(code)))
+		widths := ffi.Fault{Rule: ffi.RuleDTypeBits, Got: int64(code)}
+		fmt.Fprintf(&b, "    {%s, %s},\n", strconv.Quote(code.String()), strconv.Quote(widths.Want()))
 	}
 	b.WriteString("};\n\n#endif\n")
 	return b.String()
