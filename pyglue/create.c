@@ -128,8 +128,7 @@ static int check_count(const char *function, Py_ssize_t nargs, Py_ssize_t wanted
 
 /* --- filling ------------------------------------------------------------------------------------------------------ */
 
-/* Writes a Python number as one element of the everyday types. */
-static int write_element(void *at, DLDataType dtype, PyObject *value)
+int tensor_write_element(void *at, DLDataType dtype, PyObject *value)
 {
     char name[32];
     if (dtype.code == kDLBool) {
@@ -192,7 +191,7 @@ static int write_element(void *at, DLDataType dtype, PyObject *value)
 static TensorObject *filled(const int64_t *shape, int ndim, DLDataType dtype, PyObject *value)
 {
     char element[16];
-    if (write_element(element, dtype, value) < 0)
+    if (tensor_write_element(element, dtype, value) < 0)
         return NULL;
     TensorObject *self = tensor_create(shape, ndim, dtype, 0, false);
     if (self == NULL)
@@ -293,7 +292,7 @@ static int write_range(TensorObject *self, PyObject *start, PyObject *step)
         PyObject *index = PyLong_FromLongLong(i);
         PyObject *distance = index == NULL ? NULL : PyNumber_Multiply(index, step);
         PyObject *element = distance == NULL ? NULL : PyNumber_Add(start, distance);
-        int written = element == NULL ? -1 : write_element((char *)self->view.data + i * item, self->view.dtype, element);
+        int written = element == NULL ? -1 : tensor_write_element((char *)self->view.data + i * item, self->view.dtype, element);
         Py_XDECREF(index);
         Py_XDECREF(distance);
         Py_XDECREF(element);

@@ -94,6 +94,14 @@ static imported failed(TensorObject *tensor)
     return (imported){NULL, false};
 }
 
+static void give_back(DLManagedTensorVersioned *managed)
+{
+    pending_exception pending = exception_put_aside();
+    if (managed->deleter != NULL)
+        managed->deleter(managed);
+    exception_bring_back(pending);
+}
+
 static void raise_no_capsule(PyObject *object, capsule_kind kind)
 {
     if (kind == CAPSULE_USED)
@@ -168,26 +176,10 @@ static imported import_by_capsule(PyObject *producer, const producer_type *type,
     return result;
 }
 
-/* By the C exchange API. Nothing is synchronized there, so that it serves host memory only; it also leaves out what
- * torch checks in __dlpack__. *taken is false where the capsule way should be tried instead. */
-static imported import_by_table(PyObject *producer, const producer_type *type, bool *taken)
+/* Takes over a struct behind which no capsule stands: it is given back here when it is refused. */
+static imported take_managed(DLManagedTensorVersioned *managed)
 {
-    DLManagedTensorVersioned *managed = NULL;
-    const DLPackExchangeAPI *api = type->api;
-    *taken = true;
-    if (type->torch && producer_check_torch(producer) < 0)
-        return failed(NULL);
-    if (api->managed_tensor_from_py_object_no_sync(producer, &managed) != 0 || managed == NULL) {
-        PyErr_Clear(); /* the capsule way has the better words for it */
-        *taken = false;
-        return failed(NULL);
-    }
-    bool on_host = managed->version.major == DLPACK_MAJOR && managed->dl_tensor.device.device_type == kDLCPU;
-    TensorObject *tensor = NULL;
-    if (managed->version.major == DLPACK_MAJOR && !on_host)
-        *taken = false;
-    else
-        tensor = read_versioned(managed);
+    TensorObject *tensor = read_versioned(managed);
     if (tensor != NULL) {
         bool copied = (managed->flags & DLPACK_IS_COPIED) != 0;
         tensor->owner = guarded_owner_of_managed_versioned(managed);
@@ -195,11 +187,34 @@ static imported import_by_table(PyObject *producer, const producer_type *type, b
             return (imported){tensor, copied};
         PyErr_NoMemory();
     }
-    pending_exception pending = exception_put_aside();
-    if (managed->deleter != NULL) /* no capsule stands behind it: only we can give it back */
-        managed->deleter(managed);
-    exception_bring_back(pending);
+    give_back(managed);
     return failed(tensor);
+}
+
+TensorObject *import_managed(DLManagedTensorVersioned *managed)
+{
+    return take_managed(managed).tensor;
+}
+
+/* By the C exchange API. Nothing is synchronized there, so that it serves host memory only; it also leaves out what
+ * torch checks in __dlpack__. *taken is false where the capsule way should be tried instead. */
+static imported import_by_table(PyObject *producer, const producer_type *type, bool *taken)
+{
+    DLManagedTensorVersioned *managed = NULL;
+    *taken = true;
+    if (type->torch && producer_check_torch(producer) < 0)
+        return failed(NULL);
+    if (type->api->managed_tensor_from_py_object_no_sync(producer, &managed) != 0 || managed == NULL) {
+        PyErr_Clear(); /* the capsule way has the better words for it */
+        *taken = false;
+        return failed(NULL);
+    }
+    if (managed->version.major == DLPACK_MAJOR && managed->dl_tensor.device.device_type != kDLCPU) {
+        give_back(managed);
+        *taken = false;
+        return failed(NULL);
+    }
+    return take_managed(managed);
 }
 
 static imported import_own(TensorObject *source)

@@ -80,7 +80,14 @@ TensorObject *tensor_create(const int64_t *shape, int ndim, DLDataType dtype, ui
 /* A row-major copy in fresh host memory. */
 TensorObject *tensor_copy_host(TensorObject *source);
 PyObject *tensor_copy(PyObject *self, PyObject *unused);
+/* Writes a Python number as one element of the everyday types. */
+int tensor_write_element(void *at, DLDataType dtype, PyObject *value);
 int create_ready(PyObject *module);
+
+/* --- asarray.c --- */
+/* A tensor on the memory of an object: by DLPack, its array interface or its buffer. */
+TensorObject *import_shared(PyObject *object);
+int asarray_ready(PyObject *module);
 
 /* --- export.c --- */
 PyObject *tensor_dlpack(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
@@ -92,6 +99,8 @@ int export_ready(PyObject *module);
 /* --- buffer.c --- */
 int tensor_getbuffer(PyObject *self, Py_buffer *buffer, int request);
 void tensor_releasebuffer(PyObject *self, Py_buffer *buffer);
+/* A tensor over any object with the buffer protocol. */
+TensorObject *import_buffer(PyObject *object);
 
 /* --- dtype.c --- */
 extern PyTypeObject *DType_Type;
@@ -113,8 +122,11 @@ PyObject *from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
 int import_ready(PyObject *module);
 /* The tensor of any producer, without a copy: what from_dlpack(x) gives. */
 TensorObject *import_any(PyObject *producer);
-/* A tensor over any object with the buffer protocol. */
-TensorObject *import_buffer(PyObject *object);
+/* The same of a managed tensor, which is taken over even when it is refused. */
+TensorObject *import_managed(DLManagedTensorVersioned *managed);
+
+/* --- exchange.c --- */
+int exchange_ready(PyObject *module);
 
 /* Raises BufferError with the text of the broken rule. */
 void raise_fault(const dlpackgo_fault *fault);

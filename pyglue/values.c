@@ -236,14 +236,13 @@ enum { REPR_ELEMENTS = 64 };
 PyObject *tensor_repr(PyObject *object)
 {
     TensorObject *self = (TensorObject *)object;
-    char dtype[32], device[32];
+    char dtype_buffer[32], device_buffer[32];
     if (self->closed)
         return PyUnicode_FromString("<dlpackgo.Tensor, closed>");
     PyObject *shape = tuple_of_extents(self->view.shape, self->view.ndim), *values = NULL, *text = NULL;
     if (shape == NULL)
         return NULL;
-    dtype_name(self->view.dtype, dtype);
-    device_name(self->view.device, device);
+    const char *dtype = dtype_name(self->view.dtype, dtype_buffer), *device = device_name(self->view.device, device_buffer);
     const char *readonly = tensor_readonly(self) ? ", readonly" : "";
     if (dlpackgo_host_accessible(self->view.device.device_type) && tensor_numel(self) <= REPR_ELEMENTS) {
         values = nested_lists(self, 0, 0);

@@ -1,0 +1,133 @@
+package pyglue
+
+// #include "call.h"
+import "C"
+
+import (
+	"fmt"
+	"reflect"
+	"unsafe"
+
+	"github.com/dlpackgo/dlpackgo/ffi"
+	"github.com/dlpackgo/dlpackgo/safe"
+)
+
+// Optional is an argument that may be left out in Python, or be None.
+type Optional[T any] struct {
+	Value T
+	Given bool
+}
+
+// Or returns the value, or otherwise when none was given.
+func (o Optional[T]) Or(otherwise T) T {
+	if o.Given {
+		return o.Value
+	}
+	return otherwise
+}
+
+// parameter is what C has to know of one.
+type parameter struct {
+	kind     int
+	optional bool
+	dtype    ffi.DLDataType // of views; the zero value for any dtype
+}
+
+// decoder reads an argument of type T from its place in the frame.
+type decoder[T any] struct {
+	parameter parameter
+	decode    func(*C.call_argument) T
+}
+
+// decoderOf picks the decoder for T, once, when a function is declared. T must be one of the types in the package
+// documentation.
+func decoderOf[T any]() decoder[T] {
+	var zero T
+	switch v := any(zero).(type) {
+	case float64:
+		return scalar[T](C.KIND_FLOAT, func(a *C.call_argument) float64 { return float64(a.real) })
+	case int:
+		return scalar[T](C.KIND_INT, func(a *C.call_argument) int { return int(a.integer) })
+	case int64:
+		return scalar[T](C.KIND_INT, func(a *C.call_argument) int64 { return int64(a.integer) })
+	case bool:
+		return scalar[T](C.KIND_BOOL, func(a *C.call_argument) bool { return a.integer != 0 })
+	case complex128:
+		return scalar[T](C.KIND_COMPLEX, func(a *C.call_argument) complex128 {
+			return complex(float64(a.real), float64(a.imaginary))
+		})
+	case string:
+		return scalar[T](C.KIND_STRING, func(a *C.call_argument) string { return string(text(a)) })
+	case []byte:
+		return scalar[T](C.KIND_BYTES, func(a *C.call_argument) []byte { return append([]byte(nil), text(a)...) })
+	case *safe.Tensor:
+		return scalar[T](C.KIND_TENSOR, tensorArgument)
+	case safe.AnyView:
+		return scalar[T](C.KIND_VIEW, viewArgument)
+	case optionalArgument:
+		p, decode := v.decoder()
+		return decoder[T]{p, decode.(func(*C.call_argument) T)}
+	case typedView:
+		p := parameter{kind: C.KIND_VIEW, dtype: v.ElementType()}
+		if v.Writable() {
+			p.kind = C.KIND_MUTABLE_VIEW
+		}
+		return decoder[T]{p, func(a *C.call_argument) T {
+			view := viewArgument(a)
+			return *(*T)(unsafe.Pointer(&view)) // typed views are an AnyView in memory: see init below
+		}}
+	}
+	panic(fmt.Sprintf("pyglue: a parameter of type %v cannot be passed from Python", reflect.TypeFor[T]()))
+}
+
+// scalar makes a decoder of a function that returns T, although the compiler cannot know that.
+func scalar[T any](kind int, decode any) decoder[T] {
+	return decoder[T]{parameter{kind: kind}, decode.(func(*C.call_argument) T)}
+}
+
+// typedView is what safe.View and safe.MutView have in common. Both are nothing but a safe.AnyView in memory.
+type typedView interface {
+	ElementType() ffi.DLDataType
+	Writable() bool
+}
+
+func init() {
+	if unsafe.Sizeof(safe.View[byte]{}) != unsafe.Sizeof(safe.AnyView{}) || unsafe.Sizeof(safe.MutView[byte]{}) != unsafe.Sizeof(safe.AnyView{}) {
+		panic("pyglue: views have grown a field, and decoding them as a safe.AnyView is wrong now")
+	}
+}
+
+func viewArgument(a *C.call_argument) safe.AnyView {
+	return safe.BorrowDescriptor((*ffi.DLTensor)(unsafe.Pointer(&a.tensor)), ffi.Flags(a.flags))
+}
+
+func text(a *C.call_argument) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(a.text)), int(a.integer))
+}
+
+// optionalArgument is implemented by Optional alone. The decoder is a func(*C.call_argument) Optional[T].
+type optionalArgument interface{ decoder() (parameter, any) }
+
+func (Optional[T]) decoder() (parameter, any) {
+	inner := decoderOf[T]()
+	inner.parameter.optional = true
+	return inner.parameter, func(a *C.call_argument) (o Optional[T]) {
+		if o.Given = bool(a.given); o.Given {
+			o.Value = inner.decode(a)
+		}
+		return o
+	}
+}
+
+// tensorArgument gives Go a reference of its own, which a Close or the garbage collector gives back.
+func tensorArgument(a *C.call_argument) *safe.Tensor {
+	tensor, err := safe.Receive(safe.Moved{
+		Owner:      unsafe.Pointer(C.dlpackgo_owner_retain(a.owner)),
+		Descriptor: *(*ffi.DLTensor)(unsafe.Pointer(&a.tensor)),
+		Flags:      ffi.Flags(a.flags),
+	})
+	if err != nil {
+		panic(err)
+	}
+	return tensor
+}

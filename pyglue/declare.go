@@ -1,0 +1,153 @@
+package pyglue
+
+// #cgo CFLAGS: -std=gnu11 -Wall -Wextra -Werror
+// #include <stdlib.h>
+// #include "call.h"
+import "C"
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"unsafe"
+
+	_ "github.com/dlpackgo/dlpackgo/capsule" // its C side is called by ours
+)
+
+// PyModule is a module of the Python package, in which Go functions are declared.
+type PyModule struct{ name string }
+
+// Module returns the module with the given name below the extension module. Modules are declared in init functions.
+func Module(name string) *PyModule { return &PyModule{name} }
+
+// Option says something about a function that Def declares.
+type Option interface{ apply(*declaration) }
+
+type option func(*declaration)
+
+func (o option) apply(d *declaration) { o(d) }
+
+// Args names the parameters in order. A parameter of type Optional is written with the default that documentation shows,
+// as in "axis=None".
+func Args(names ...string) Option {
+	return option(func(d *declaration) { d.parameters = names })
+}
+
+// Doc is the docstring, in the style of NumPy. The signature is put in front of it.
+func Doc(text string) Option {
+	return option(func(d *declaration) { d.doc = text })
+}
+
+// Quick marks a function that takes well under a microsecond and never waits: the GIL is kept while it runs.
+func Quick() Option {
+	return option(func(d *declaration) { d.quick = true })
+}
+
+// AnyDevice lets tensors through whose memory the host cannot read; without it they are refused.
+func AnyDevice() Option {
+	return option(func(d *declaration) { d.anyDevice = true })
+}
+
+// Scalars returns tensors without axes as Python numbers.
+func Scalars() Option {
+	return option(func(d *declaration) { d.scalars = true })
+}
+
+// declaration is one function as Python sees it.
+type declaration struct {
+	module, name, doc         string
+	parameters                []string
+	overloads                 []Func
+	quick, anyDevice, scalars bool
+}
+
+// declared is written by init functions, and read once, when Python loads the module.
+var declared struct {
+	sync.Mutex
+	all []*declaration
+}
+
+// Def declares a function under a name. One Func is needed; several are overloads that differ in the dtypes of their
+// views, and are tried in order. Def panics when the names do not fit the parameters: that is a mistake in the program,
+// found when it is first loaded.
+func (m *PyModule) Def(name string, options ...Option) {
+	d := &declaration{module: m.name, name: name}
+	for _, o := range options {
+		o.apply(d)
+	}
+	d.check()
+	declared.Lock()
+	defer declared.Unlock()
+	declared.all = append(declared.all, d)
+}
+
+func (d *declaration) check() {
+	if len(d.overloads) == 0 {
+		panic(fmt.Sprintf("pyglue: %s.%s is declared without a function", d.module, d.name))
+	}
+	first := d.overloads[0]
+	if len(d.parameters) != len(first.parameters) || len(d.parameters) > C.CALL_MAX_ARGUMENTS {
+		panic(fmt.Sprintf("pyglue: %s.%s has %d parameters and %d names in Args", d.module, d.name, len(first.parameters), len(d.parameters)))
+	}
+	for _, other := range d.overloads[1:] {
+		if !first.sameKinds(other) {
+			panic(fmt.Sprintf("pyglue: the overloads of %s.%s differ in more than dtypes", d.module, d.name))
+		}
+	}
+	for i, name := range d.parameters {
+		if _, _, hasDefault := strings.Cut(name, "="); hasDefault != first.parameters[i].optional {
+			panic(fmt.Sprintf("pyglue: parameter %q of %s.%s: a default goes with Optional, and Optional with a default", name, d.module, d.name))
+		}
+	}
+}
+
+// signature returns the docstring with the line in front that Python's inspect reads.
+func (d *declaration) signature() string {
+	return fmt.Sprintf("%s(%s)\n--\n\n%s", d.name, strings.Join(d.parameters, ", "), strings.TrimSpace(d.doc))
+}
+
+// functions are the Go functions by the numbers that frames carry.
+var functions []func(*C.call_frame) error
+
+// toC writes the declaration into C memory, where it stays as long as the process.
+func (d *declaration) toC() *C.call_declaration {
+	c := (*C.call_declaration)(C.calloc(1, C.sizeof_call_declaration))
+	overloads := (*C.call_overload)(C.calloc(C.size_t(len(d.overloads)), C.sizeof_call_overload))
+	c.module, c.name, c.doc = C.CString(d.module), C.CString(d.name), C.CString(d.signature())
+	c.quick, c.any_device, c.scalars = C.bool(d.quick), C.bool(d.anyDevice), C.bool(d.scalars)
+	c.context = C.bool(d.overloads[0].context)
+	c.overloads, c.overload_count = overloads, C.int(len(d.overloads))
+	for i, parameter := range d.overloads[0].parameters {
+		name, _, _ := strings.Cut(d.parameters[i], "=")
+		c.parameters[i] = C.call_parameter{name: C.CString(name), kind: C.int(parameter.kind), optional: C.bool(parameter.optional)}
+	}
+	c.parameter_count = C.int(len(d.parameters))
+	for i, kind := range d.overloads[0].results {
+		c.results[i] = C.int(kind)
+	}
+	c.result_count = C.int(len(d.overloads[0].results))
+	for o, overload := range unsafe.Slice(overloads, len(d.overloads)) {
+		overload.function = C.int32_t(len(functions))
+		functions = append(functions, d.overloads[o].call)
+		for i, parameter := range d.overloads[o].parameters {
+			overload.dtypes[i] = C.DLDataType{
+				code:  C.uint8_t(parameter.dtype.Code),
+				bits:  C.uint8_t(parameter.dtype.Bits),
+				lanes: C.uint16_t(parameter.dtype.Lanes),
+			}
+		}
+		unsafe.Slice(overloads, len(d.overloads))[o] = overload
+	}
+	return c
+}
+
+//export dlpackgoDeclare
+func dlpackgoDeclare() {
+	declared.Lock()
+	defer declared.Unlock()
+	next := &C.call_declarations
+	for _, d := range declared.all {
+		*next = d.toC()
+		next = &(*next).next
+	}
+}

@@ -1,0 +1,33 @@
+// Package pyglue turns Go functions over tensors into functions of a Python extension module.
+//
+// An author declares functions and writes nothing else: no C, no CPython API, no reference counts.
+//
+//	func init() {
+//		m := pyglue.Module("linalg")
+//		m.Def("matmul", pyglue.Args("a", "b"), pyglue.Doc("The product of two matrices."),
+//			pyglue.Func2(kernels.MatMul[float64]), pyglue.Func2(kernels.MatMul[float32]))
+//	}
+//
+// # Arguments
+//
+// A parameter of type safe.View[T] takes an array of any library that speaks DLPack, or any Python buffer, whose dtype is
+// T; safe.MutView[T] wants writable memory; safe.AnyView takes every dtype; *safe.Tensor keeps the memory alive beyond the
+// call. float64, int, int64, bool, complex128, string and []byte take the Python values of those kinds. Optional[T] may be
+// left out. A context.Context, as first parameter, is no argument in Python: it is canceled by Ctrl-C.
+//
+// Views are borrowed: their memory is there until the function returns and no longer. Keep a *safe.Tensor, or a copy.
+//
+// # Results
+//
+// A function returns up to three results and an error. *safe.Tensor is handed over to Python; scalars become Python's. The
+// error becomes a ValueError, or what Raise says. A panic becomes a RuntimeError that carries the Go stack in its notes.
+//
+// # How a call runs
+//
+// All arguments are decoded in C into one frame on the stack, Go is entered once, and the results are read from the same
+// frame. The GIL is released meanwhile, unless the function is marked Quick. Several functions given to one Def are tried
+// by the dtypes of the arguments.
+//
+// Everything that runs per tensor, the Tensor type and its import and export, is C, in the files beside this one: it
+// works in forked children and after the interpreter's end, where Go does not.
+package pyglue

@@ -1,0 +1,85 @@
+package pyglue
+
+// #include <stdlib.h>
+// #include <string.h>
+// #include "call.h"
+import "C"
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+	"unsafe"
+
+	"github.com/dlpackgo/dlpackgo/ffi"
+	"github.com/dlpackgo/dlpackgo/safe"
+)
+
+// Exception is a kind of Python exception.
+type Exception int
+
+// The exceptions that an error can become.
+const (
+	ValueError   Exception = C.ERROR_VALUE
+	TypeError    Exception = C.ERROR_TYPE
+	BufferError  Exception = C.ERROR_BUFFER
+	RuntimeError Exception = C.ERROR_RUNTIME
+	MemoryError  Exception = C.ERROR_MEMORY
+	IndexError   Exception = C.ERROR_INDEX
+)
+
+// raised is an error that knows its exception.
+type raised struct {
+	error
+	exception Exception
+}
+
+func (r raised) Unwrap() error { return r.error }
+
+// Raise returns err so that Python sees it as the given exception, instead of a ValueError.
+func Raise(exception Exception, err error) error { return raised{err, exception} }
+
+// exceptions says what the errors of the packages below become. Everything else is a ValueError.
+var exceptions = []struct {
+	is        error
+	exception Exception
+}{
+	{safe.ErrMemory, MemoryError},
+	{safe.ErrDType, TypeError},
+	{safe.ErrIndex, IndexError},
+	{safe.ErrDevice, BufferError},
+	{safe.ErrReadOnly, BufferError},
+	{safe.ErrOverlap, BufferError},
+	{safe.ErrReleased, BufferError},
+	{ffi.ErrInvalid, BufferError},
+	{context.Canceled, C.ERROR_CANCELED},
+}
+
+func exceptionOf(err error) Exception {
+	var r raised
+	if errors.As(err, &r) {
+		return r.exception
+	}
+	for _, e := range exceptions {
+		if errors.Is(err, e.is) {
+			return e.exception
+		}
+	}
+	return ValueError
+}
+
+// fail writes the outcome of a call that returned an error.
+func fail(frame *C.call_frame, err error) {
+	frame.error = C.int32_t(exceptionOf(err))
+	frame.message = C.CString(err.Error())
+}
+
+// failWithPanic writes the outcome of a call that panicked: text and stack, one after the other.
+func failWithPanic(frame *C.call_frame, text string) {
+	stack := debug.Stack()
+	message := make([]byte, 0, len(text)+len(stack)+2)
+	message = append(append(append(append(message, text...), 0), stack...), 0)
+	frame.error = C.ERROR_PANIC
+	frame.message = (*C.char)(C.CBytes(message))
+	_ = unsafe.Pointer(frame.message)
+}

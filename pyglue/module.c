@@ -1,0 +1,106 @@
+/* The extension module dlpackgo._core. */
+#include <sys/resource.h>
+
+#include "call.h"
+#include "guard.h"
+#include "tensor.h"
+
+int call_ready(PyObject *core);
+
+/* --- the limit of open files -------------------------------------------------------------------------------------- */
+
+/* Go raises the soft limit when its runtime starts, and children inherit it (golang/go#46279). It is remembered before
+ * that, in a constructor that runs ahead of Go's, and put back once the runtime is up. */
+static struct rlimit limit_before_go;
+static bool limit_known;
+
+__attribute__((constructor(101))) static void remember_limit(void)
+{
+    limit_known = getrlimit(RLIMIT_NOFILE, &limit_before_go) == 0;
+}
+
+static void restore_limit(void)
+{
+    struct rlimit now;
+    if (limit_known && getrlimit(RLIMIT_NOFILE, &now) == 0 && now.rlim_cur > limit_before_go.rlim_cur)
+        setrlimit(RLIMIT_NOFILE, &limit_before_go);
+}
+
+/* --- the module --------------------------------------------------------------------------------------------------- */
+
+/* _live(): what lives now, for leak tests and dlpackgo.debug. */
+static PyObject *live(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    guard_drain_deferred();
+    return Py_BuildValue("{s:L,s:L,s:L}", "owners", (long long)atomic_load(&dlpackgo_live.owners), "bytes",
+                         (long long)atomic_load(&dlpackgo_live.bytes), "tensors", (long long)tensor_live);
+}
+
+static PyMethodDef core_functions[] = {
+    {"from_dlpack", (PyCFunction)(void (*)(void))from_dlpack, METH_FASTCALL | METH_KEYWORDS,
+     "from_dlpack(x, /, *, device=None, copy=None)\n--\n\n"
+     "A tensor on the memory of x: an array of any library that speaks DLPack, or a DLPack capsule.\n\n"
+     "device: where the memory must lie, a pair such as (1, 0) or a name such as 'cpu'; None takes it where it is.\n"
+     "copy: True always copies, False never does (BufferError where it would have to), None only if need be.\n"
+     "Raises TypeError for objects that do not speak DLPack, BufferError for memory that cannot be shared so.\n"
+     "See https://data-apis.org/array-api/latest/API_specification/generated/array_api.from_dlpack.html"},
+    {"_live", live, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static bool in_main_interpreter(void)
+{
+    return PyInterpreterState_GetID(PyInterpreterState_Get()) == 0;
+}
+
+static int core_execute(PyObject *module)
+{
+    static bool executed;
+    if (!in_main_interpreter()) {
+        PyErr_SetString(PyExc_ImportError, "dlpackgo cannot be imported in a subinterpreter; use it in the main interpreter, "
+                                           "or in another process");
+        return -1;
+    }
+    if (executed) {
+        PyErr_SetString(PyExc_ImportError, "dlpackgo._core can be loaded only once in a process");
+        return -1;
+    }
+    executed = true;
+    /* The first crossing waits until the Go runtime is up; after it the limit of open files is Go's doing no more. */
+    dlpackgoDeclare();
+    restore_limit();
+    int (*const stages[])(PyObject *) = {guard_install, dtype_ready, device_ready, tensor_ready, create_ready,
+                                         export_ready,  import_ready, exchange_ready, asarray_ready, call_ready};
+    for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
+        if (stages[i](module) < 0)
+            return -1;
+    return 0;
+}
+
+static struct PyModuleDef core_definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "dlpackgo._core",
+    .m_doc = "The compiled part of dlpackgo.",
+    .m_methods = core_functions,
+};
+
+/* Slot numbers that the headers of older Pythons do not have; an unknown slot is an error there, so that slots are
+ * chosen by the Python that runs. */
+enum { MULTIPLE_INTERPRETERS = 3, GIL = 4 };
+
+PyObject *dlpackgo_module(void)
+{
+    static PyModuleDef_Slot slots[4];
+    int n = 0;
+    slots[n++] = (PyModuleDef_Slot){Py_mod_exec, (void *)core_execute};
+    if (Py_Version >= 0x030C0000)
+        slots[n++] = (PyModuleDef_Slot){MULTIPLE_INTERPRETERS, (void *)0}; /* not supported */
+#ifdef Py_GIL_DISABLED
+    if (Py_Version >= 0x030D0000)
+        slots[n++] = (PyModuleDef_Slot){GIL, (void *)1}; /* not used */
+#endif
+    slots[n] = (PyModuleDef_Slot){0, NULL};
+    core_definition.m_slots = slots;
+    return PyModuleDef_Init(&core_definition);
+}
