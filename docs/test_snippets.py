@@ -6,7 +6,6 @@ Python runs as it stands. Go programs run too; those that Python loads are type-
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +19,15 @@ import toolchain  # noqa: E402
 SNIPPET = re.compile(r"^```(python|go)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def snippets(language: str) -> Iterator[Any]:
+def snippets(language: str) -> list[Any]:
+    found_here = []
     for page in [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("**/*.md"))]:
         text = page.read_text()
         for found in SNIPPET.finditer(text):
             if found[1] == language:
                 line = text.count("\n", 0, found.start()) + 2
-                yield pytest.param(found[2], id=f"{page.relative_to(ROOT)}:{line}")
+                found_here.append(pytest.param(found[2], id=f"{page.relative_to(ROOT)}:{line}"))
+    return found_here
 
 
 @pytest.mark.parametrize("code", snippets("python"))

@@ -184,7 +184,7 @@ def _take(library: Library, module: Any, array: Any) -> str:
     """Make a tensor an array of the library: memory of Go's, or on another device the library's own again."""
     if library.take is None:
         return "no way in"
-    tensor = dlpackgo.arange(6, dtype=library.dtype)
+    tensor = dlpackgo.zeros(6, dtype=library.dtype)
     device = array.__dlpack_device__() if hasattr(array, "__dlpack_device__") else tensor.__dlpack_device__()
     if device != tensor.__dlpack_device__():
         tensor = dlpackgo.from_dlpack(array)
