@@ -1,4 +1,4 @@
 // Package fft is the discrete Fourier transform of real sequences on tensor views, with the meaning that numpy.fft gives
-// it. gonum's transform takes time in the order of n times the sum of n's prime factors: lengths that are products of
-// small primes are fast, a large prime length is slow.
+// it. gonum's FFTPACK transforms lengths of small prime factors, and Bluestein's algorithm over it the others, so that every
+// length takes n log n time.
 package fft

@@ -3,7 +3,6 @@ package fft
 import (
 	"slices"
 
-	"gonum.org/v1/gonum/dsp/fourier"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/dlpackgo/dlpackgo/kernels"
@@ -29,7 +28,8 @@ func IRFFT(x safe.View[complex128], length int) (*safe.Tensor, error) {
 	if err := results.Err(); err != nil {
 		return nil, err
 	}
-	plan := fourier.NewFFT(length)
+	plan := takePlan(length)
+	defer givePlanBack(plan)
 	frequencies := length/2 + 1
 	padded := make([]complex128, frequencies)
 	err = lanes.Each(func(i int, lane []complex128) error {
@@ -38,7 +38,7 @@ func IRFFT(x safe.View[complex128], length int) (*safe.Tensor, error) {
 			lane = padded
 		}
 		sequence := out[i*length : (i+1)*length]
-		plan.Sequence(sequence, lane[:frequencies])
+		plan.backward(sequence, lane[:frequencies])
 		floats.Scale(1/float64(length), sequence)
 		return nil
 	})

@@ -3,8 +3,6 @@ package fft
 import (
 	"slices"
 
-	"gonum.org/v1/gonum/dsp/fourier"
-
 	"github.com/dlpackgo/dlpackgo/kernels"
 	"github.com/dlpackgo/dlpackgo/kernels/internal/operand"
 	"github.com/dlpackgo/dlpackgo/safe"
@@ -27,14 +25,15 @@ func RFFT(x safe.View[float64], length int) (*safe.Tensor, error) {
 	if err := results.Err(); err != nil {
 		return nil, err
 	}
-	plan := fourier.NewFFT(length)
+	plan := takePlan(length)
+	defer givePlanBack(plan)
 	padded := make([]float64, length)
 	err = lanes.Each(func(i int, lane []float64) error {
 		if len(lane) < length {
 			copy(padded, lane)
 			lane = padded
 		}
-		plan.Coefficients(out[i*(length/2+1):(i+1)*(length/2+1)], lane[:length])
+		plan.forward(out[i*(length/2+1):(i+1)*(length/2+1)], lane[:length])
 		return nil
 	})
 	if err != nil {

@@ -67,17 +67,77 @@ func (l Lanes[T]) Count() int {
 }
 
 // Each hands every lane to visit, with its number: over the tensor's own memory where the lane is contiguous, in a
-// buffer that the next lane overwrites where it is not. Lanes are only to be read.
+// buffer that later lanes overwrite where it is not. Lanes are only to be read.
 func (l Lanes[T]) Each(visit func(i int, lane []T) error) error {
-	walk := laneWalk[T]{visit: visit, length: l.Length}
-	err := walk.descend(l.view, len(l.Kept))
-	runtime.KeepAlive(l.view) // the last lane is a slice, which does not keep the tensor
+	err := l.each(visit)
+	runtime.KeepAlive(l.view) // lanes are slices, which do not keep the tensor
 	return err
 }
 
+// each finds the lanes as rows or columns of a matrix where the strides allow that, which is nearly always.
+func (l Lanes[T]) each(visit func(i int, lane []T) error) error {
+	rows, cols := l.Count(), l.Length
+	matrix, err := l.view.Reshape(rows, cols)
+	if err != nil || matrix.Size() == 0 {
+		walk := laneWalk[T]{visit: visit, buffer: make([]T, cols)}
+		return walk.descend(l.view, len(l.Kept))
+	}
+	data, stride, err := rowMajor(matrix)
+	if err != nil {
+		return err
+	}
+	if stride > 0 {
+		for i := range rows {
+			if err := visit(i, data[i*stride:i*stride+cols]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	turned, err := matrix.Transpose()
+	if err != nil {
+		return err
+	}
+	if data, stride, err = rowMajor(turned); err != nil {
+		return err
+	}
+	if stride > 0 {
+		return eachColumn(data, cols, rows, stride, visit)
+	}
+	walk := laneWalk[T]{visit: visit, buffer: make([]T, cols)}
+	return walk.descend(matrix, 1)
+}
+
+// Columns are copied some at a time, so that each row is read in pieces that fill cache lines, as long as the copies stay
+// in the cache.
+const (
+	leastColumns, mostColumns = 8, 32
+	copiedElements            = 1 << 15
+)
+
+// eachColumn visits the columns of a row-major matrix.
+func eachColumn[T any](data []T, rows, cols, stride int, visit func(i int, lane []T) error) error {
+	width := min(max(copiedElements/rows, leastColumns), mostColumns, cols)
+	buffer := make([]T, width*rows)
+	for first := 0; first < cols; first += width {
+		width := min(width, cols-first)
+		for i := range rows {
+			for j, value := range data[i*stride+first : i*stride+first+width] {
+				buffer[j*rows+i] = value
+			}
+		}
+		for j := range width {
+			if err := visit(first+j, buffer[j*rows:(j+1)*rows]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// laneWalk visits lanes of any strides, one after the other.
 type laneWalk[T safe.Element] struct {
 	visit  func(i int, lane []T) error
-	length int
 	next   int
 	buffer []T
 }
@@ -95,16 +155,10 @@ func (w *laneWalk[T]) descend(v safe.View[T], kept int) error {
 		}
 		return nil
 	}
-	lane := w.buffer
-	var err error
-	switch {
-	case v.IsContiguous():
+	lane, err := w.buffer, error(nil)
+	if v.IsContiguous() {
 		lane, err = v.Data()
-	case lane == nil:
-		w.buffer = make([]T, w.length)
-		lane = w.buffer
-		fallthrough
-	default:
+	} else {
 		err = v.CopyTo(lane)
 	}
 	if err != nil {

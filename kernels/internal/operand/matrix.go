@@ -52,7 +52,7 @@ func MatrixOf[T kernels.Real](v safe.View[T]) (Matrix[T], error) {
 
 // rowMajor returns the memory of v, from its first element to its last, and the distance between rows; that is 0 when
 // rows are not contiguous, share memory, or run backwards.
-func rowMajor[T kernels.Real](v safe.View[T]) (data []T, stride int, err error) {
+func rowMajor[T safe.Element](v safe.View[T]) (data []T, stride int, err error) {
 	rows, cols, strides := v.Dim(0), v.Dim(1), v.Strides()
 	if v.Size() == 0 {
 		_, err = v.Data() // nothing to read, but a device to refuse
@@ -70,7 +70,7 @@ func rowMajor[T kernels.Real](v safe.View[T]) (data []T, stride int, err error) 
 }
 
 // from returns length elements of v's memory from its first on. The caller has seen from the strides that they are v's.
-func from[T kernels.Real](v safe.View[T], length int) ([]T, error) {
+func from[T safe.Element](v safe.View[T], length int) ([]T, error) {
 	for v.NDim() > 0 {
 		part, err := v.Sub(0)
 		if err != nil {
