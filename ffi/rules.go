@@ -58,7 +58,7 @@ var rules = [ruleCount]ruleFacts{
 		"version is {got}.{beside}; major version 1 is accepted; ask the producer for max_version=(1, 3), or use a newer dlpackgo",
 		"major version 1", ErrVersion},
 	RuleFlags: {"flags",
-		"flags has {got:hex} set; 0x1 (read-only), 0x2 (copied) and 0x4 (sub-byte padded) are known in DLPack 1.{beside}" + brokenDescriptor,
+		"flags has {got:hex} set, from a producer of DLPack 1.{beside}; 0x1 (read-only), 0x2 (copied) and 0x4 (sub-byte padded) are known" + brokenDescriptor,
 		"no bits but 0x1, 0x2 and 0x4", ErrFlags},
 	RuleDeviceType: {"device type",
 		"device type is {got}; DLPack 1.3 has 1 to 4 and 7 to 20; copy the array to one of these devices first",

@@ -27,7 +27,7 @@ var breaches = []breach{
 	{ffi.RuleVersion, func(d *descriptor.Description) { d.Major, d.Minor = 2, 0 },
 		ffi.ErrVersion, (*ffi.VersionError)(nil), "version is 2.0; major version 1 is accepted; ", "major version 1"},
 	{ffi.RuleFlags, func(d *descriptor.Description) { d.Flags |= 0x18 },
-		ffi.ErrFlags, (*ffi.FlagsError)(nil), "flags has 0x18 set; ", "no bits but 0x1, 0x2 and 0x4"},
+		ffi.ErrFlags, (*ffi.FlagsError)(nil), "flags has 0x18 set, from a producer of DLPack 1.3; ", "no bits but 0x1, 0x2 and 0x4"},
 	{ffi.RuleDeviceType, func(d *descriptor.Description) { d.Device.DeviceType = 5 },
 		ffi.ErrDeviceType, (*ffi.DeviceTypeError)(nil), "device type is 5; ", "1 to 4 or 7 to 20"},
 	{ffi.RuleDeviceID, func(d *descriptor.Description) { d.Device.DeviceID = -1 },

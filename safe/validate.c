@@ -8,20 +8,19 @@
 #include "layout.h"
 #include "rules_text.h"
 
-/* --- what the passes over the axes find --------------------------------------------------------------------------- */
+/* --- what the passes over the axes find --- */
 
 typedef struct {
-    int64_t elements; /* product of the extents, 0 and 1 left out */
-    bool negative;    /* some extent is below 0 */
-    bool empty;       /* some extent is 0 */
-    bool oversized;   /* elements does not fit */
-    bool compact;     /* row-major without gaps, unless empty */
+    int64_t product; /* of the extents, those below 2 left out; meaningless when oversized */
+    int64_t least;   /* the smallest extent, and at most 1: below 0 one is negative, at 0 the tensor is empty */
+    bool oversized;  /* the product does not fit */
+    bool row_major;  /* no gaps; meaningless when empty */
 } extents;
 
+/* How far elements lie from the first one, in elements. */
 typedef struct {
-    int64_t low;  /* offset of the lowest element from the first, in elements; 0 or less */
-    int64_t high; /* offset of the highest */
-    bool unbounded;
+    int64_t low;  /* 0 or less */
+    int64_t high; /* 0 or more */
 } span;
 
 static int broken(dlpackgo_fault *fault, int rule, int axis, int64_t got, int64_t beside)
@@ -32,19 +31,16 @@ static int broken(dlpackgo_fault *fault, int rule, int axis, int64_t got, int64_
 
 static inline extents measure_extents(const int64_t *shape, const int64_t *strides, int ndim)
 {
-    extents found = {.elements = 1, .compact = true};
-    int64_t signs = 0;
+    extents found = {.product = 1, .least = 1, .row_major = true};
     for (int axis = ndim - 1; axis >= 0; axis--) {
         int64_t extent = shape[axis];
         if (extent > 1) {
-            found.compact &= strides == NULL || strides[axis] == found.elements;
-            found.oversized |= __builtin_mul_overflow(found.elements, extent, &found.elements);
-        } else {
-            signs |= extent;
-            found.empty |= extent == 0;
+            found.row_major &= strides == NULL || strides[axis] == found.product;
+            found.oversized |= __builtin_mul_overflow(found.product, extent, &found.product);
+        } else if (extent < found.least) {
+            found.least = extent;
         }
     }
-    found.negative = signs < 0;
     return found;
 }
 
@@ -77,7 +73,7 @@ static inline bool bytes_fit(DLDataType dtype, uint64_t flags, int64_t elements)
            !__builtin_add_overflow(bytes, (elements % 8 * bits + 7) / 8, &bytes);
 }
 
-/* --- faults that name an axis: found again, now that something is known to be wrong -------------------------------- */
+/* --- faults that name an axis: found again, now that something is known to be wrong --- */
 
 static int negative_extent(const DLTensor *tensor, dlpackgo_fault *fault)
 {
@@ -94,8 +90,8 @@ static int oversized(const DLTensor *tensor, uint64_t flags, dlpackgo_fault *fau
     int axis = 0;
     for (;; axis++) {
         int64_t extent = tensor->shape[axis];
-        if (extent > 1 && (__builtin_mul_overflow(elements, extent, &elements) ||
-                           !bytes_fit(tensor->dtype, flags, elements))) {
+        if (extent > 1 &&
+            (__builtin_mul_overflow(elements, extent, &elements) || !bytes_fit(tensor->dtype, flags, elements))) {
             return broken(fault, DLPACKGO_RULE_SIZE, axis, extent, 0);
         }
     }
@@ -125,7 +121,7 @@ static int not_packed(const DLTensor *tensor, dlpackgo_fault *fault)
     }
 }
 
-/* --- the rules, in order ------------------------------------------------------------------------------------------ */
+/* --- the rules, in order --- */
 
 static inline int validate_dtype(DLDataType dtype, dlpackgo_fault *fault)
 {
@@ -141,8 +137,10 @@ static inline int validate_dtype(DLDataType dtype, dlpackgo_fault *fault)
     return 0;
 }
 
-/* Where the elements of a tensor lie that has some: reach is its span, bytes its size if it is compact, else 0. */
-static inline int validate_memory(const DLTensor *tensor, int64_t elements, span reach, uint64_t bytes, dlpackgo_fault *fault)
+/* Judges where the bytes of a tensor with elements lie. The lowest element begins below bytes before the first one, and
+ * the highest ends beyond bytes after the first one's first byte. */
+static inline int validate_memory(const DLTensor *tensor, int64_t elements, uint64_t below, uint64_t beyond,
+                                  dlpackgo_fault *fault)
 {
     if (tensor->data == NULL) {
         return broken(fault, DLPACKGO_RULE_DATA, -1, elements, 0);
@@ -151,14 +149,11 @@ static inline int validate_memory(const DLTensor *tensor, int64_t elements, span
     if (!dlpackgo_addressable(device_type)) {
         return 0;
     }
-    /* The products fit: the span in bytes does. */
-    uint64_t item = (uint64_t)dlpackgo_item_size(tensor->dtype, 0);
-    uint64_t below = (uint64_t)-reach.low * item;
-    uint64_t beyond = bytes != 0 ? bytes - 1 : (uint64_t)reach.high * item + item - 1;
+    uint64_t data = (uint64_t)(uintptr_t)tensor->data;
     uint64_t first, last;
-    if (__builtin_add_overflow((uint64_t)(uintptr_t)tensor->data, tensor->byte_offset, &first) || first < below ||
+    if (__builtin_add_overflow(data, tensor->byte_offset, &first) || first < below ||
         __builtin_add_overflow(first, beyond, &last)) {
-        return broken(fault, DLPACKGO_RULE_ADDRESS, -1, (int64_t)(uintptr_t)tensor->data, (int64_t)tensor->byte_offset);
+        return broken(fault, DLPACKGO_RULE_ADDRESS, -1, (int64_t)data, (int64_t)tensor->byte_offset);
     }
     uint32_t alignment = dlpackgo_alignment(tensor->dtype);
     if ((first & (alignment - 1)) != 0 && dlpackgo_host_accessible(device_type)) {
@@ -192,33 +187,35 @@ int dlpackgo_validate(const DLTensor *tensor, uint64_t flags, dlpackgo_fault *fa
     }
 
     extents found = measure_extents(tensor->shape, tensor->strides, ndim);
-    if (found.negative) {
+    if (found.least < 0) {
         return negative_extent(tensor, fault);
     }
-    if (found.oversized || !bytes_fit(dtype, flags, found.elements)) {
+    if (found.oversized || !bytes_fit(dtype, flags, found.product)) {
         return oversized(tensor, flags, fault);
     }
-    if (found.empty) {
+    if (found.least == 0) {
         return 0;
     }
-    if (found.compact) {
-        uint64_t bytes = (uint64_t)dlpackgo_packed_size(dtype, flags, found.elements);
-        return validate_memory(tensor, found.elements, (span){0}, bytes, fault);
+    if (found.row_major) {
+        uint64_t bytes = (uint64_t)dlpackgo_packed_size(dtype, flags, found.product);
+        return validate_memory(tensor, found.product, 0, bytes - 1, fault);
     }
 
+    uint64_t item = (uint64_t)dlpackgo_item_size(dtype, flags);
     span reach = {0};
     for (int axis = 0; axis < ndim; axis++) {
         if (tensor->shape[axis] > 1 && !add_reach(&reach, tensor->shape[axis], tensor->strides[axis])) {
             return unbounded(tensor, fault);
         }
     }
-    if (!product_fits(reach.high - reach.low, dlpackgo_item_size(dtype, flags))) {
+    if (!product_fits(reach.high - reach.low, (int64_t)item)) {
         return unbounded(tensor, fault);
     }
     if (dlpackgo_is_packed(dtype, flags)) {
         return not_packed(tensor, fault);
     }
-    return validate_memory(tensor, found.elements, reach, 0, fault);
+    return validate_memory(tensor, found.product, (uint64_t)-reach.low * item, (uint64_t)reach.high * item + item - 1,
+                           fault);
 }
 
 int dlpackgo_validate_versioned(const DLManagedTensorVersioned *managed, dlpackgo_fault *fault)
@@ -237,7 +234,7 @@ int dlpackgo_validate_versioned(const DLManagedTensorVersioned *managed, dlpackg
     return dlpackgo_validate(&managed->dl_tensor, managed->flags, fault);
 }
 
-/* --- the text ----------------------------------------------------------------------------------------------------- */
+/* --- the text --- */
 
 /* Writes what the placeholder (the text between the braces) stands for. */
 static void write_fact(const dlpackgo_fault *fault, const char *placeholder, size_t length, char *buffer, size_t size)

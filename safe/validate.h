@@ -28,7 +28,7 @@ typedef struct {
  * not changed, and its data not read. */
 int dlpackgo_validate(const DLTensor *tensor, uint64_t flags, dlpackgo_fault *fault);
 
-/* The same for a versioned struct: first its version, of another major nothing else; then its flags, then the tensor. */
+/* The same for a versioned struct: first its version, and of another major nothing else, then its flags and tensor. */
 int dlpackgo_validate_versioned(const DLManagedTensorVersioned *managed, dlpackgo_fault *fault);
 
 /* Writes the text of the fault, cut to size and always terminated. */
