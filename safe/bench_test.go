@@ -9,13 +9,6 @@ import (
 	"github.com/dlpackgo/dlpackgo/safe/internal/ctest"
 )
 
-func must[T any](value T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return value
-}
-
 func BenchmarkCall(b *testing.B) {
 	t := must(safe.New[float32](2, 3, 4, 5))
 	defer t.Close()

@@ -13,8 +13,9 @@ import (
 // keep nothing: the deleter does nothing. Lending takes no heap memory, works on every device, and pins Go memory for as
 // long as the call. While a tensor is lent it cannot be closed.
 func Lend[S AsDLTensor](src S, call func(*ffi.DLManagedTensor) error) error {
-	if t, ok := any(src).(*Tensor); ok {
-		g, err := t.lend()
+	// Through a pointer, because putting src itself into an interface would take heap memory.
+	if t, ok := any(&src).(**Tensor); ok {
+		g, err := (*t).lend()
 		if err != nil {
 			return err
 		}

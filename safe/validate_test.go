@@ -1,6 +1,7 @@
 package safe
 
 import (
+	"math"
 	"runtime"
 	"slices"
 	"testing"
@@ -99,6 +100,13 @@ func requireSameDevice(t *testing.T, device ffi.DLDeviceType) {
 	if host != device.HostAccessible() || addressable != device.Addressable() {
 		t.Errorf("%v: C says host %v addressable %v, Go says %v and %v", device, host, addressable,
 			device.HostAccessible(), device.Addressable())
+	}
+	for _, stream := range []int64{math.MinInt64, -2, -1, 0, 1, 2, 3, 1 << 47, math.MaxInt64} {
+		accepted, words := streamInC(device, stream)
+		err := ffi.CheckStream(ffi.DLDevice{DeviceType: device}, ffi.StreamOf(stream))
+		if accepted != (err == nil) || words != device.Streams().Words {
+			t.Errorf("%v, stream %d: C says %v %q, Go says %v", device, stream, accepted, words, err)
+		}
 	}
 }
 

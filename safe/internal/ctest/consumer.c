@@ -72,6 +72,30 @@ static void delete_produced_versioned(DLManagedTensorVersioned *self)
     free(self);
 }
 
+static void delete_struct(DLManagedTensor *self)
+{
+    atomic_fetch_add(&deleted, 1);
+    free(self);
+}
+
+static void delete_struct_versioned(DLManagedTensorVersioned *self)
+{
+    atomic_fetch_add(&deleted, 1);
+    free(self);
+}
+
+void ctest_disown(DLManagedTensor *managed, DLManagedTensorVersioned *versioned)
+{
+    managed->deleter = delete_struct;
+    versioned->deleter = delete_struct_versioned;
+}
+
+void ctest_free_parts(void *elements, void *shape)
+{
+    free(elements);
+    free(shape);
+}
+
 static DLTensor produce(int32_t ndim, const int64_t *shape)
 {
     int64_t numel = 1;

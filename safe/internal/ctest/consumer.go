@@ -48,6 +48,17 @@ func ProduceVersioned(flags ffi.Flags, shape ...int64) *ffi.DLManagedTensorVersi
 // Deleted returns how many of the produced tensors were deleted so far.
 func Deleted() int { return int(C.ctest_deleted()) }
 
+// Disown makes the deleters of two produced tensors leave elements and shape alone, so that descriptors may be spoiled, and
+// returns what frees those.
+func Disown(m *ffi.DLManagedTensor, v *ffi.DLManagedTensorVersioned) (free func()) {
+	C.ctest_disown(managed(m), versioned(v))
+	first, second := m.DLTensor, v.DLTensor
+	return func() {
+		C.ctest_free_parts(first.Data, unsafe.Pointer(first.Shape))
+		C.ctest_free_parts(second.Data, unsafe.Pointer(second.Shape))
+	}
+}
+
 // Constant returns a float32 tensor of rank 4 that stays where it is when it is deleted.
 func Constant() *ffi.DLManagedTensor {
 	return (*ffi.DLManagedTensor)(unsafe.Pointer(C.ctest_constant()))

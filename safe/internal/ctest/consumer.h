@@ -24,6 +24,10 @@ int64_t ctest_deleted(void);
 /* A tensor that stays where it is when it is deleted, to adopt it over and over. */
 DLManagedTensor *ctest_constant(void);
 
+/* From here on the deleters of these two leave elements and shape alone, which ctest_free_parts frees. */
+void ctest_disown(DLManagedTensor *managed, DLManagedTensorVersioned *versioned);
+void ctest_free_parts(void *elements, void *shape);
+
 /* The consumer's side of ownership. */
 void ctest_delete(DLManagedTensor *managed);
 void ctest_delete_versioned(DLManagedTensorVersioned *managed);

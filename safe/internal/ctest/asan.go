@@ -1,0 +1,6 @@
+//go:build asan
+
+package ctest
+
+// AddressSanitizer says whether this is a build with -asan.
+const AddressSanitizer = true
