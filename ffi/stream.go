@@ -50,11 +50,11 @@ const (
 	streamKinds
 )
 
-// streamRule says which streams a kind of device accepts beside None, which all accept.
-type streamRule struct {
-	values []int64 // these,
-	above  int64   // and every handle above this
-	words  string  // the same for messages, and what to do
+// StreamRule says which streams a device accepts beside None, which all accept.
+type StreamRule struct {
+	Values []int64 // these,
+	Above  int64   // and every handle above this
+	Words  string  // the same in words, and what to do
 }
 
 // noHandles is a bound above which no stream lies.
@@ -62,7 +62,7 @@ const noHandles = 1<<63 - 1
 
 // streamRules follows the array API standard.
 // https://data-apis.org/array-api/latest/API_specification/generated/array_api.array.__dlpack__.html
-var streamRules = [streamKinds]streamRule{
+var streamRules = [streamKinds]StreamRule{
 	streamsNone: {nil, noHandles, "host memory takes None only; leave stream out"},
 	streamsCUDA: {[]int64{StreamNoSync, StreamLegacy, StreamPerThread}, 2,
 		"None, -1, 1, 2 or a handle above 2 is accepted (0 is ambiguous); pass 1 for the legacy default stream"},
@@ -70,6 +70,17 @@ var streamRules = [streamKinds]streamRule{
 		"None, -1, 0 or a handle above 2 is accepted; pass 0 for the default stream"},
 	streamsOther: {[]int64{StreamNoSync}, -1,
 		"None, -1 or a handle of 0 or more is accepted; leave stream out"},
+}
+
+// Streams returns the rule for streams of this device type.
+//
+// Host memory accepts None only. CUDA devices, pinned and managed memory accept None, -1, 1, 2 and handles above 2;
+// ROCm devices and pinned memory accept None, -1, 0 and handles above 2. What other devices mean by a stream is
+// theirs: None, -1 and everything from 0 on pass.
+func (t DLDeviceType) Streams() StreamRule {
+	rule := streamRules[t.facts().streams]
+	rule.Values = slices.Clone(rule.Values)
+	return rule
 }
 
 // ErrStream is the sentinel of StreamError, for errors.Is.
@@ -83,20 +94,16 @@ type StreamError struct {
 
 // Error returns what was given, what the device accepts, and what to do.
 func (e *StreamError) Error() string {
-	return fmt.Sprintf("stream is %s for %s; %s", e.Got, e.Device, streamRules[e.Device.DeviceType.facts().streams].words)
+	return fmt.Sprintf("stream is %s for %s; %s", e.Got, e.Device, streamRules[e.Device.DeviceType.facts().streams].Words)
 }
 
 // Is reports whether target is ErrStream.
 func (e *StreamError) Is(target error) bool { return target == ErrStream }
 
-// CheckStream returns a *StreamError when device does not accept stream.
-//
-// Host memory accepts None only. CUDA devices, pinned and managed memory accept None, -1, 1, 2 and handles above 2;
-// ROCm devices and pinned memory accept None, -1, 0 and handles above 2. What other devices mean by a stream is
-// theirs: None, -1 and everything from 0 on pass.
+// CheckStream returns a *StreamError when device does not accept stream; see DLDeviceType.Streams for what it accepts.
 func CheckStream(device DLDevice, stream Stream) error {
 	rule := &streamRules[device.DeviceType.facts().streams]
-	if !stream.given || stream.value > rule.above || slices.Contains(rule.values, stream.value) {
+	if !stream.given || stream.value > rule.Above || slices.Contains(rule.Values, stream.value) {
 		return nil
 	}
 	return &StreamError{device, stream}

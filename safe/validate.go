@@ -2,6 +2,7 @@ package safe
 
 // #include <stdlib.h>
 // #include "layout.h"
+// #include "streams.h"
 // #include "validate.h"
 import "C"
 
@@ -68,6 +69,11 @@ func measureInC(d ffi.DLDataType, flags ffi.Flags, shape, strides []int64) layou
 // deviceInC is what the C layout rules say of a device type.
 func deviceInC(t ffi.DLDeviceType) (hostAccessible, addressable bool) {
 	return bool(C.dlpackgo_host_accessible(C.int32_t(t))), bool(C.dlpackgo_addressable(C.int32_t(t)))
+}
+
+// streamInC is what the C rules say of a stream on a device of this type.
+func streamInC(t ffi.DLDeviceType, stream int64) (accepted bool, words string) {
+	return bool(C.dlpackgo_stream_accepted(C.int32_t(t), C.int64_t(stream))), C.GoString(C.dlpackgo_stream_words(C.int32_t(t)))
 }
 
 func axes(values []int64) *C.int64_t {

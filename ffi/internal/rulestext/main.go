@@ -5,8 +5,10 @@ package main
 import (
 	"fmt"
 	"log"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,9 +26,10 @@ func main() {
 	}
 }
 
-// headers returns the generated files: rules.h is what judging needs, rules_text.h what messages need.
+// headers returns the generated files: rules.h is what judging needs, rules_text.h what messages need, streams.h which
+// streams devices accept.
 func headers() map[string]string {
-	return map[string]string{"rules.h": rulesHeader(), "rules_text.h": textHeader()}
+	return map[string]string{"rules.h": rulesHeader(), "rules_text.h": textHeader(), "streams.h": streamHeader()}
 }
 
 func rulesHeader() string {
@@ -89,6 +92,71 @@ func textHeader() string {
 	}
 	b.WriteString("};\n\n#endif\n")
 	return b.String()
+}
+
+func streamHeader() string {
+	var b strings.Builder
+	open(&b, "STREAMS", "Which streams a device accepts beside None: the stream rules of package ffi.")
+	b.WriteString("#include <stdbool.h>\n#include <stdint.h>\n\n")
+	b.WriteString("/* What is not a device type counts as host memory. */\n")
+	b.WriteString("static inline bool dlpackgo_stream_accepted(int32_t device_type, int64_t stream)\n{\n    switch (device_type) {\n")
+	for _, group := range streamGroups() {
+		group.labels(&b)
+		fmt.Fprintf(&b, "        return %s;\n", streamTest(group.rule))
+	}
+	b.WriteString("    }\n    return false;\n}\n\n/* The same in words, and what to do. */\n")
+	b.WriteString("static inline const char *dlpackgo_stream_words(int32_t device_type)\n{\n    switch (device_type) {\n")
+	for _, group := range streamGroups() {
+		group.labels(&b)
+		fmt.Fprintf(&b, "        return %s;\n", strconv.Quote(group.rule.Words))
+	}
+	fmt.Fprintf(&b, "    }\n    return %s;\n}\n\n#endif\n", strconv.Quote(ffi.CPU.Streams().Words))
+	return b.String()
+}
+
+// streamTest is the C expression for what rule accepts.
+func streamTest(rule ffi.StreamRule) string {
+	var terms []string
+	for _, value := range rule.Values {
+		terms = append(terms, fmt.Sprintf("stream == %d", value))
+	}
+	if rule.Above != math.MaxInt64 { // above which no stream lies, as a compiler would remark
+		terms = append(terms, fmt.Sprintf("stream > %d", rule.Above))
+	}
+	if len(terms) == 0 {
+		return "false"
+	}
+	return strings.Join(terms, " || ")
+}
+
+// streamGroup is the device types that share a rule for streams.
+type streamGroup struct {
+	rule  ffi.StreamRule
+	types []ffi.DLDeviceType
+}
+
+// streamGroups returns the groups in the order of their first device types.
+func streamGroups() []streamGroup {
+	var groups []streamGroup
+	for t := range ffi.DLDeviceType(32) {
+		if !t.Known() {
+			continue
+		}
+		rule := t.Streams()
+		i := slices.IndexFunc(groups, func(g streamGroup) bool { return g.rule.Words == rule.Words })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, streamGroup{rule: rule})
+		}
+		groups[i].types = append(groups[i].types, t)
+	}
+	return groups
+}
+
+func (g streamGroup) labels(b *strings.Builder) {
+	for _, t := range g.types {
+		fmt.Fprintf(b, "    case %d: /* %s */\n", t, t)
+	}
 }
 
 func open(b *strings.Builder, guard, purpose string) {
