@@ -1,0 +1,55 @@
+"""What every test gets: a leak check, a watchdog, and the hypothesis profile."""
+
+import faulthandler
+import gc
+import os
+from collections.abc import Generator, Iterator
+
+import hypothesis
+import pytest
+
+import dlpackgo._core
+
+TEST_LIMIT = 240  # seconds, for one test; a hang in C cannot be interrupted otherwise
+
+_terminal = pytest.StashKey[int]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "case(*ids): the reported faults whose whole kind the test covers")
+    capture = config.pluginmanager.getplugin("capturemanager")
+    assert capture is not None
+    with capture.global_and_fixture_disabled():
+        config.stash[_terminal] = os.dup(2)
+    hypothesis.settings.register_profile(
+        "quick", max_examples=60, deadline=None, derandomize=True, database=None, print_blob=True
+    )
+    hypothesis.settings.register_profile(
+        "long", parent=hypothesis.settings.get_profile("quick"), max_examples=100_000, derandomize=False,
+        suppress_health_check=list(hypothesis.HealthCheck),
+    )  # fmt: skip
+    hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, bool, bool]:
+    if os.environ.get("HYPOTHESIS_PROFILE", "quick") == "quick":
+        faulthandler.dump_traceback_later(TEST_LIMIT, exit=True, file=item.config.stash[_terminal])
+    try:
+        return (yield)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_alive() -> Iterator[None]:
+    """Owners, bytes, exports and tensors are back where they were when the test began.
+
+    Fewer than before may live afterwards: pytest keeps what a failed test held until the next one has begun.
+    """
+    before = dlpackgo._core._live()
+    yield
+    if dlpackgo._core._live() != before:
+        gc.collect()
+        after = dlpackgo._core._live()
+        assert all(0 <= after[kind] <= before[kind] for kind in before), f"left behind: {before} became {after}"

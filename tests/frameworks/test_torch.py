@@ -1,0 +1,240 @@
+"""PyTorch: one memory seen from both sides, and the tensors whose meaning is not in their memory."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from harness.dtypes import TORCH_ROWS, Row
+
+import dlpackgo
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+
+SHAPE = (2, 3, 2, 1, 2, 2, 1, 2)
+VIEWS: dict[str, Any] = {
+    "whole": lambda a: a,
+    "sliced": lambda a: a[tuple(slice(None, None, 2) for _ in a.shape)],
+    "transposed": lambda a: a.permute(*reversed(range(a.ndim))),
+    "offset": lambda a: a[tuple(slice(1, None) for _ in a.shape)],
+    "repeated": lambda a: a.expand(2, *a.shape),
+    "new axes": lambda a: a[None, ..., None],
+}
+
+
+def filled(shape: tuple[int, ...], row: Row) -> Any:
+    count = int(np.prod(shape))
+    values = torch.arange(count) % 2
+    if row.name in ("float8_e8m0fnu",):  # has no zero
+        values = values + 1
+    return values.to(getattr(torch, row.name)).reshape(shape)
+
+
+def torch_dtype(row: Row) -> Any:
+    if not hasattr(torch, row.name):
+        pytest.skip(f"this PyTorch has no {row.name}")
+    try:
+        torch.zeros(1, dtype=torch.uint8).view(
+            getattr(torch, row.name) if row.itemsize == 1 else torch.uint8
+        ).__dlpack__()
+    except (BufferError, RuntimeError):
+        pytest.skip(f"this PyTorch does not exchange {row.name}")
+    return getattr(torch, row.name)
+
+
+@pytest.mark.case("T-3", "T-4")
+@pytest.mark.parametrize("row", TORCH_ROWS, ids=lambda row: row.name)
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_tensor_of_any_rank_is_shared_both_ways(view: str, row: Row) -> None:
+    dtype = torch_dtype(row)
+    for rank in range(9):
+        theirs = VIEWS[view](filled(SHAPE[:rank], row))
+        ours = dlpackgo.from_dlpack(theirs)
+        assert ours.shape == tuple(theirs.shape)
+        assert ours.dtype == dtype
+        assert not ours.readonly
+        if theirs.numel():
+            assert ours.data_ptr == theirs.data_ptr()
+            assert all(n < 2 or s == t for n, s, t in zip(theirs.shape, ours.strides, theirs.stride(), strict=True))
+        for back in (torch.from_dlpack(ours), ours.torch()):
+            assert (back.dtype, back.shape) == (dtype, theirs.shape)
+            if theirs.numel():
+                assert back.data_ptr() == theirs.data_ptr()
+
+
+@pytest.mark.parametrize("row", TORCH_ROWS, ids=lambda row: row.name)
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), (2, 0, 2)], ids=str)
+def test_a_tensor_without_elements_is_shared_both_ways(shape: tuple[int, ...], row: Row) -> None:
+    dtype = torch_dtype(row)
+    ours = dlpackgo.from_dlpack(torch.empty(shape, dtype=dtype))
+    assert (ours.shape, ours.dtype.name, ours.nbytes) == (shape, row.name, 0)
+    assert torch.from_dlpack(ours).shape == shape
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in TORCH_ROWS if row.numpy or row.name == "bfloat16"], ids=lambda r: r.name
+)
+def test_values_are_those_torch_reads(row: Row) -> None:
+    dtype = torch_dtype(row)
+    theirs = filled((3, 4), row)
+    ours = dlpackgo.from_dlpack(theirs)
+    assert ours.tolist() == theirs.tolist()
+    assert ours[::2, 1].tolist() == theirs[::2, 1].tolist()
+    assert dlpackgo.from_dlpack(theirs, copy=True).torch().dtype == dtype
+
+
+@pytest.mark.parametrize("row", [row for row in TORCH_ROWS if row.numpy], ids=lambda row: row.name)
+def test_our_tensors_are_torch_tensors_on_our_memory(row: Row) -> None:
+    torch_dtype(row)
+    for rank in range(9):
+        ours = dlpackgo.zeros(SHAPE[:rank], dtype=row.name)
+        theirs = torch.from_dlpack(ours)
+        assert theirs.data_ptr() == ours.data_ptr
+        theirs.fill_(1)
+        assert set(np.asarray(ours).reshape(-1).tolist()) == {1}
+
+
+@pytest.mark.case("C-5")
+def test_either_side_keeps_the_memory_alive() -> None:
+    theirs = torch.from_dlpack(dlpackgo.ones((1000,)))
+    ours = dlpackgo.from_dlpack(torch.ones(1000))
+    churn = [np.full(1000, 7.0) for _ in range(100)]
+    assert set(theirs.tolist()) == {1.0}
+    assert set(ours.tolist()) == {1.0}
+    del churn
+
+
+def test_memory_travels_from_numpy_through_us_to_torch_and_back() -> None:
+    array = np.arange(6, dtype=np.float32).reshape(2, 3)
+    theirs = torch.from_dlpack(dlpackgo.from_dlpack(array))
+    theirs[0, 0] = 42
+    assert array[0, 0] == 42
+    assert np.from_dlpack(dlpackgo.from_dlpack(theirs)).ctypes.data == array.ctypes.data
+
+
+@pytest.mark.case("P-2")
+def test_a_lazily_negated_tensor_is_never_read_with_the_wrong_sign() -> None:
+    lazy = torch.tensor([1 + 2j, 3 - 4j]).conj().imag
+    assert (lazy.is_neg(), lazy.tolist()) == (True, [-2, 4])
+    for view, values in ((lazy, [-2, 4]), (lazy[1:], [4]), (torch._neg_view(torch.ones(2)), [-1, -1])):
+        for copy in (None, True):
+            try:
+                got = dlpackgo.from_dlpack(view, copy=copy).tolist()
+            except BufferError as refusal:
+                assert "neg" in str(refusal)
+            else:
+                assert got == values
+
+
+@pytest.mark.case("P-2")
+@pytest.mark.parametrize("keywords", [{}, {"copy": True}, {"copy": False}], ids=str)
+def test_a_lazily_conjugated_tensor_is_never_read_with_the_wrong_sign(keywords: dict[str, Any]) -> None:
+    lazy = torch.tensor([1 + 2j]).conj()
+    try:
+        got = dlpackgo.from_dlpack(lazy, **keywords).tolist()
+    except BufferError as refusal:
+        assert "conj" in str(refusal)
+    else:
+        assert got == [1 - 2j]
+    assert dlpackgo.from_dlpack(lazy.resolve_conj()).tolist() == [1 - 2j]
+
+
+@pytest.mark.case("P-2")
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: torch.ones(2, requires_grad=True),
+        lambda: torch.nn.Parameter(torch.ones(2)),
+        lambda: torch.ones(2, requires_grad=True) * 2,
+        lambda: torch.nn.Linear(2, 2).weight,
+    ],
+    ids=["leaf", "parameter", "result", "weight"],
+)
+def test_a_tensor_that_needs_grad_is_refused_until_detached(make: Any) -> None:
+    tensor = make()
+    for copy in (None, True, False):
+        with pytest.raises(BufferError, match="grad"):
+            dlpackgo.from_dlpack(tensor, copy=copy)
+    with pytest.raises(BufferError, match="grad"):
+        dlpackgo.stats.mean(tensor)
+    assert dlpackgo.from_dlpack(tensor.detach()).data_ptr == tensor.data_ptr()
+    frozen = torch.nn.Parameter(torch.ones(2), requires_grad=False)
+    assert dlpackgo.from_dlpack(frozen).data_ptr == frozen.data_ptr()
+
+
+@pytest.mark.case("P-2")
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: torch.ones(2, 2).to_sparse(),
+        lambda: torch.ones(2, device="meta"),
+        lambda: torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.quint8),
+    ],
+    ids=["sparse", "meta", "quantized"],
+)
+def test_a_tensor_without_plain_memory_is_refused(make: Any) -> None:
+    try:
+        tensor = make()
+    except (RuntimeError, AttributeError):
+        pytest.skip("this PyTorch makes no such tensor")
+    with pytest.raises((BufferError, RuntimeError, NotImplementedError, TypeError)):
+        dlpackgo.from_dlpack(tensor)
+
+
+@pytest.mark.case("E-1")
+def test_a_torch_subclass_that_refuses_is_not_bypassed() -> None:
+    class Refusing(torch.Tensor):  # type: ignore[misc,name-defined]
+        def __dlpack__(self, *_: Any, **__: Any) -> Any:
+            raise BufferError("not this one")
+
+    dlpackgo.from_dlpack(torch.ones(2))
+    with pytest.raises(BufferError, match="not this one"):
+        dlpackgo.from_dlpack(torch.ones(2).as_subclass(Refusing))
+
+
+@pytest.mark.case("S-4")
+def test_a_reversed_tensor_reaches_torch_as_an_error_or_with_the_right_values() -> None:
+    tensor = dlpackgo.from_dlpack(np.arange(4.0)[::-1])
+    try:
+        theirs = tensor.torch()
+    except (BufferError, RuntimeError, ValueError):
+        return
+    assert theirs.tolist() == [3, 2, 1, 0]
+
+
+@pytest.mark.case("RO-3")
+def test_read_only_memory_is_refused_by_torch_or_not_written() -> None:
+    array = np.arange(4.0)
+    array.flags.writeable = False
+    tensor = dlpackgo.from_dlpack(array)
+    try:
+        theirs = tensor.torch()
+    except (BufferError, RuntimeError):
+        return
+    assert theirs.tolist() == [0, 1, 2, 3]  # torch has no read-only tensors; it warns, or says nothing
+
+
+def test_torchs_own_keywords_reach_us() -> None:
+    tensor = dlpackgo.ones((3,))
+    try:
+        copied = torch.from_dlpack(tensor, copy=True)
+    except TypeError:
+        pytest.skip("this torch.from_dlpack has no copy=")
+    assert copied.data_ptr() != tensor.data_ptr
+    assert torch.from_dlpack(tensor, copy=False).data_ptr() == tensor.data_ptr
+    assert torch.from_dlpack(tensor, device="cpu").data_ptr() == tensor.data_ptr
+
+
+def test_torch_memory_is_freed_with_the_last_tensor() -> None:
+    import weakref
+
+    theirs = torch.ones(10)
+    gone = weakref.ref(theirs)
+    storage = theirs.untyped_storage()._weak_ref() if hasattr(theirs.untyped_storage(), "_weak_ref") else None
+    ours = dlpackgo.from_dlpack(theirs)
+    del theirs
+    assert ours.tolist() == [1.0] * 10
+    del ours
+    assert gone() is None
+    if storage is not None:
+        assert torch.UntypedStorage._expired(storage)
+        torch.UntypedStorage._free_weak_ref(storage)

@@ -1,0 +1,147 @@
+"""``from_dlpack(x, /, *, device=None, copy=None)``."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from harness.abi import CPU, CUDA, IS_COPIED, READ_ONLY, ROCM
+from harness.capsules import peek
+from harness.producers import OldProducer, Producer, row_major
+
+import dlpackgo
+
+
+def copying_producer(shape: tuple[int, ...]) -> Producer:
+    """A producer that honours copy=True: fresh memory, and the flag that says so."""
+
+    class Copies(Producer):
+        def __dlpack__(self, **keywords: Any) -> Any:
+            self.asked.append(keywords)
+            self.flags = IS_COPIED if keywords.get("copy") else 0
+            return self.capsule(keywords.get("max_version"))
+
+    return Copies(shape)
+
+
+@pytest.mark.case("K-2")
+@pytest.mark.parametrize("kind", [Producer, OldProducer])
+def test_a_copy_never_aliases_even_when_the_producer_ignores_the_request(kind: type[Producer]) -> None:
+    producer = kind((2, 3), (8, 2), offset=8)
+    try:
+        tensor = dlpackgo.from_dlpack(producer, copy=True)
+    except (BufferError, TypeError):
+        assert kind is OldProducer
+    else:
+        assert tensor.tolist() == [[2, 4, 6], [10, 12, 14]]
+        assert tensor.strides == (3, 1)
+        assert not tensor.readonly
+        assert tensor.data_ptr % 64 == 0
+        producer.buffer[:] = [-1.0] * len(producer.buffer)
+        assert tensor.tolist() == [[2, 4, 6], [10, 12, 14]]
+        assert producer.settle() == 1, "the producer's memory is given back at once"
+    assert producer.settle() == 1
+    if kind is Producer:
+        assert producer.asked[0]["copy"] is True
+
+
+@pytest.mark.case("K-2")
+def test_a_copy_made_by_the_producer_is_not_copied_again() -> None:
+    producer = copying_producer((3,))
+    tensor = dlpackgo.from_dlpack(producer, copy=True)
+    assert tensor.data_ptr == producer.address
+    assert not tensor.readonly
+    assert producer.deleted == 0
+    del tensor
+    assert producer.settle() == 1
+
+
+@pytest.mark.case("K-2")
+def test_copy_false_and_none_share() -> None:
+    requests: tuple[dict[str, Any], ...] = ({}, {"copy": None}, {"copy": False})
+    for keywords in requests:
+        producer = Producer((3,))
+        tensor = dlpackgo.from_dlpack(producer, **keywords)
+        assert tensor.data_ptr == producer.address
+        del tensor
+        assert producer.settle() == 1
+
+
+@pytest.mark.case("K-2")
+def test_a_copy_of_read_only_memory_is_writable() -> None:
+    producer = Producer((3,), flags=READ_ONLY)
+    tensor = dlpackgo.from_dlpack(producer, copy=True)
+    assert not tensor.readonly
+    fields = peek(tensor.__dlpack__())
+    assert fields.version is None
+    assert producer.settle() == 1
+
+
+@pytest.mark.case("K-2")
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "float16", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("rank", range(9))
+def test_a_copy_keeps_the_dtype_and_packs_to_row_major(dtype: str, rank: int) -> None:
+    array = (np.arange(2**rank) % 2).astype(dtype).reshape((2,) * rank).T[::-1] if rank else np.ones((), dtype)
+    tensor = dlpackgo.from_dlpack(array, copy=True)
+    assert tensor.dtype == dtype
+    assert tensor.strides == tuple(row_major(array.shape))
+    assert tensor.is_contiguous
+    assert tensor.tolist() == array.tolist()
+    assert tensor.data_ptr != array.ctypes.data
+
+
+@pytest.mark.case("K-2", "Z-2")
+def test_a_copy_of_an_empty_tensor_is_empty() -> None:
+    tensor = dlpackgo.from_dlpack(Producer((0, 4), (9, 1), data=None), copy=True)
+    assert (tensor.shape, tensor.tolist(), tensor.readonly) == ((0, 4), [], False)
+
+
+@pytest.mark.case("K-2")
+def test_a_copy_of_our_own_tensor_has_its_own_memory() -> None:
+    tensor = dlpackgo.ones((3,))
+    copied = dlpackgo.from_dlpack(tensor, copy=True)
+    assert copied.data_ptr != tensor.data_ptr
+    assert dlpackgo.from_dlpack(tensor).data_ptr == tensor.data_ptr
+    assert dlpackgo.from_dlpack(tensor, copy=False).data_ptr == tensor.data_ptr
+
+
+@pytest.mark.case("K-1")
+def test_the_device_where_the_memory_lies_is_accepted_in_every_spelling() -> None:
+    array = np.arange(3.0)
+    here = dlpackgo.from_dlpack(array)
+    spellings: tuple[Any, ...] = (None, (1, 0), here.device, "cpu", "cpu:0", (np.int32(1), np.int64(0)))
+    for device in spellings:
+        assert dlpackgo.from_dlpack(array, device=device).data_ptr == array.ctypes.data
+
+
+@pytest.mark.case("K-1")
+@pytest.mark.parametrize("device", [(CUDA, 0), (3, 99), (8, 0), (99, 0), (CPU, 1), (ROCM, 0)], ids=str)
+@pytest.mark.parametrize("copy", [None, False, True])
+def test_a_device_out_of_reach_is_a_buffer_error(device: tuple[int, int], copy: Any) -> None:
+    for producer in (np.arange(3.0), dlpackgo.zeros((3,)), Producer((3,))):
+        with pytest.raises(BufferError):
+            dlpackgo.from_dlpack(producer, device=device, copy=copy)
+        if isinstance(producer, Producer):
+            assert producer.settle() == len(producer.asked)
+
+
+@pytest.mark.case("K-1")
+@pytest.mark.parametrize(
+    "keywords",
+    [*({"device": d} for d in (7, 1.0, "gpu?", (), (1,), (1, 0, 0), ("a", 0), (1, "b"), (1.0, 0), object())),
+     {"device": "cpu:x"}, {"device": ""},
+     *({"copy": c} for c in ("yes", "", 1.0, [], object(), 2)),
+     {"bogus": 1}, {"stream": None}, {"x": 1}],
+    ids=str,
+)  # fmt: skip
+def test_malformed_keywords_are_refused_before_the_producer_is_asked(keywords: Any) -> None:
+    producer = Producer((3,))
+    with pytest.raises((TypeError, ValueError)):
+        dlpackgo.from_dlpack(producer, **keywords)
+    assert producer.asked == []
+
+
+def test_the_producer_is_positional_only_and_the_rest_by_keyword() -> None:
+    call: Any = dlpackgo.from_dlpack
+    for arguments, keywords in (((), {}), ((), {"x": np.zeros(1)}), ((np.zeros(1), (1, 0)), {}), ((1, 2, 3), {})):
+        with pytest.raises(TypeError):
+            call(*arguments, **keywords)

@@ -1,0 +1,154 @@
+"""Attributes, dtype and device objects, and what a tensor prints."""
+
+import copy
+import pickle
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from harness.dtypes import NUMPY_ROWS, ROWS, Row
+from harness.producers import Producer
+
+import dlpackgo
+
+
+def test_attributes_are_those_of_the_array_api_and_dlpack() -> None:
+    tensor = dlpackgo.from_dlpack(np.arange(12, dtype=np.float32).reshape(3, 4)[::-1, 1:3])
+    assert tensor.shape == (3, 2)
+    assert tensor.strides == (-4, 1)
+    assert (tensor.ndim, tensor.size, tensor.itemsize, tensor.nbytes) == (2, 6, 4, 24)
+    assert tensor.dtype == "float32"
+    assert tensor.device == (1, 0)
+    assert tensor.readonly is False
+    assert tensor.is_contiguous is False
+    assert type(tensor.shape) is tuple
+    assert type(tensor.strides) is tuple
+
+
+def test_attributes_cannot_be_set_or_deleted() -> None:
+    tensor: Any = dlpackgo.zeros((2,))
+    for name in ("shape", "strides", "ndim", "size", "dtype", "device", "readonly", "data_ptr", "T", "new"):
+        with pytest.raises(AttributeError):
+            setattr(tensor, name, 3)
+        with pytest.raises(AttributeError):
+            delattr(tensor, name)
+
+
+def test_tensors_are_not_made_by_calling_the_type() -> None:
+    make: Any = dlpackgo.Tensor
+    with pytest.raises(TypeError):
+        make()
+    with pytest.raises(TypeError):
+        type("Sub", (make,), {})
+    with pytest.raises(TypeError):
+        object.__new__(make)
+
+
+def test_attributes_of_a_type_cannot_be_replaced() -> None:
+    kind: Any = dlpackgo.Tensor
+    with pytest.raises((TypeError, AttributeError)):
+        kind.__dlpack__ = None
+
+
+# --- dtype ---
+
+
+@pytest.mark.parametrize("row", NUMPY_ROWS, ids=lambda row: row.name)
+def test_a_dtype_equals_every_name_of_the_same_type(row: Row) -> None:
+    dtype = dlpackgo.zeros((), dtype=row.name).dtype
+    scalar_type: Any = getattr(np, "bool_" if row.name == "bool" else row.name)
+    for same in (row.name, np.dtype(row.name), scalar_type, dlpackgo.DType(row.name)):
+        assert dtype == same
+        assert same == dtype
+        assert (dtype != same) is False
+    for row_of_other in ROWS:
+        if row_of_other.name != row.name:
+            assert dtype != row_of_other.name
+    for other in (None, 3, "x", "", object(), (), np.dtype(row.name).newbyteorder(">") if row.itemsize > 1 else None):
+        assert dtype != other
+        assert (dtype == other) is False
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_a_dtype_has_a_name_and_its_dlpack_fields(row: Row) -> None:
+    dtype = dlpackgo.DType(row.name)
+    assert (dtype.name, str(dtype)) == (row.name, row.name)
+    assert (dtype.code, dtype.bits, dtype.lanes, dtype.itemsize) == (row.code, row.bits, 1, row.itemsize)
+    assert row.name in repr(dtype)
+    assert dlpackgo.DType((row.code, row.bits, 1)) == dtype
+    assert dlpackgo.from_dlpack(Producer((1,), dtype=row.triple)).dtype == dtype
+
+
+def test_equal_dtypes_have_equal_hashes() -> None:
+    assert len({dlpackgo.DType("float32"), dlpackgo.zeros((), dtype=np.float32).dtype}) == 1
+    assert {dlpackgo.DType("float32"): 1}["float32"] == 1  # type: ignore[index]
+
+
+def test_a_dtype_survives_pickle_and_copy() -> None:
+    for name in ("float32", "bfloat16", "float8_e4m3fn"):
+        dtype = dlpackgo.DType(name)
+        for again in (pickle.loads(pickle.dumps(dtype)), copy.copy(dtype), copy.deepcopy(dtype)):
+            assert again == dtype
+
+
+@pytest.mark.parametrize(
+    "wrong", ["float33", "", "FLOAT32", 3, None, object(), [], b"float32", np.dtype(">f4"), np.dtype("O")]
+)
+def test_an_unknown_dtype_is_a_type_or_value_error_that_names_it(wrong: Any) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        dlpackgo.DType(wrong)
+    if wrong is not None:
+        with pytest.raises((TypeError, ValueError)):
+            dlpackgo.zeros((2,), dtype=wrong)
+
+
+# --- device ---
+
+
+def test_a_device_is_the_pair_with_names() -> None:
+    device = dlpackgo.zeros(()).device
+    assert device == (1, 0)
+    assert (1, 0).__eq__(device)
+    assert (device.type, device.id) == (1, 0)
+    assert tuple(device) == (1, 0)
+    assert hash(device) == hash((1, 0))
+    device_type, device_id = device
+    assert (device_type, device_id) == (1, 0)
+    assert "cpu" in repr(device) or "cpu" in str(device) or device.name == "cpu"
+
+
+# --- repr ---
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: dlpackgo.zeros((2, 3), dtype="float32"), ("Tensor", "(2, 3)", "float32", "cpu")),
+        (lambda: dlpackgo.zeros(()), ("()", "float64")),
+        (lambda: dlpackgo.zeros((0, 3)), ("(0, 3)",)),
+        (lambda: dlpackgo.zeros((1000, 1000)), ("(1000, 1000)",)),
+        (lambda: dlpackgo.from_dlpack(Producer((3,), flags=1)), ("read",)),
+        (lambda: dlpackgo.from_dlpack(Producer((3,), dtype=(4, 16, 1))), ("bfloat16",)),
+        (lambda: dlpackgo.from_dlpack(Producer((3,), dtype=(17, 4, 2))), ("float4_e2m1fn",)),
+        (lambda: dlpackgo.from_dlpack(Producer((1,) * 64)), ("Tensor",)),
+    ],
+)
+def test_repr_says_shape_dtype_and_device_and_stays_short(make: Any, words: tuple[str, ...]) -> None:
+    text = repr(make())
+    for word in words:
+        assert word in text
+    assert len(text) < 2000
+    assert str(make())
+
+
+def test_sizeof_counts_the_memory_it_owns() -> None:
+    assert sys.getsizeof(dlpackgo.zeros((1000,))) >= 8000
+    assert sys.getsizeof(dlpackgo.from_dlpack(np.zeros(1000))) < 2000
+
+
+def test_tensors_are_equal_by_identity_and_hashable() -> None:
+    tensor, other = dlpackgo.zeros(()), dlpackgo.zeros(())
+    assert tensor == tensor
+    assert tensor != other
+    assert len({tensor, other}) == 2

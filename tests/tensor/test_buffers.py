@@ -1,0 +1,203 @@
+"""The buffer protocol, both ways, and ``asarray``."""
+
+import array as array_module
+import ctypes
+import mmap
+import struct
+from typing import Any
+
+import numpy as np
+import pytest
+from harness.dtypes import NUMPY_ROWS, Row
+from harness.producers import Producer
+
+import dlpackgo
+
+# --- export ---
+
+
+@pytest.mark.parametrize("row", NUMPY_ROWS, ids=lambda row: row.name)
+def test_a_memoryview_has_the_format_shape_and_strides_of_numpys(row: Row) -> None:
+    array = np.zeros((3, 4, 5), row.name)
+    for view in (array, array[::-1, ::2], array.T, array[1, 2, 3], array[:0]):
+        ours, theirs = memoryview(dlpackgo.from_dlpack(view)), memoryview(view)
+        assert (ours.shape, ours.itemsize, ours.nbytes, ours.ndim) == (
+            theirs.shape,
+            theirs.itemsize,
+            theirs.nbytes,
+            theirs.ndim,
+        )
+        assert ours.readonly == theirs.readonly
+        assert ours.format == theirs.format
+        assert np.asarray(ours).dtype == np.dtype(row.name)
+        assert ours.c_contiguous == theirs.c_contiguous
+        assert ours.f_contiguous == theirs.f_contiguous
+        if view.size:
+            assert ours.strides == theirs.strides
+            assert np.asarray(ours).ctypes.data == view.ctypes.data
+            assert ours.tobytes() == theirs.tobytes()
+
+
+@pytest.mark.case("Z-3")
+@pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0)], ids=str)
+def test_an_empty_tensor_is_an_empty_buffer(shape: tuple[int, ...]) -> None:
+    view = memoryview(dlpackgo.zeros(shape))
+    assert (view.shape, view.nbytes, bytes(view)) == (shape, 0, b"")
+
+
+def test_bytes_and_files_read_a_contiguous_tensor(tmp_path: Any) -> None:
+    tensor = dlpackgo.from_dlpack(np.arange(3, dtype=np.int16))
+    assert bytes(tensor) == struct.pack("3h", 0, 1, 2)
+    (tmp_path / "data").write_bytes(tensor)
+    assert (tmp_path / "data").read_bytes() == bytes(tensor)
+    assert bytes(dlpackgo.from_dlpack(np.arange(6, dtype=np.int8)[::2])) == b"\x00\x02\x04"
+
+
+def test_a_consumer_that_needs_contiguous_memory_is_refused_a_strided_tensor() -> None:
+    tensor: Any = dlpackgo.from_dlpack(np.arange(6.0)[::2])
+    with pytest.raises(BufferError, match="copy"):
+        (ctypes.c_char * 8).from_buffer(tensor)
+    hasher = __import__("hashlib").sha256
+    with pytest.raises((BufferError, ValueError)):
+        hasher(tensor)
+    assert hasher(tensor.copy()).digest() == hasher(np.arange(6.0)[::2].copy()).digest()
+
+
+def test_memory_without_a_format_is_refused_where_one_is_asked_for_or_given_as_bytes() -> None:
+    tensor = dlpackgo.from_dlpack(Producer((4,), dtype=(4, 16, 1)))
+    try:
+        view = memoryview(tensor)
+    except BufferError:
+        return
+    assert view.itemsize in (1, 2)
+    assert view.nbytes == 8
+
+
+def test_a_buffer_keeps_the_memory_alive() -> None:
+    producer = Producer((3,))
+    view = memoryview(dlpackgo.from_dlpack(producer))
+    assert producer.deleted == 0
+    assert view.tolist() == [0, 1, 2]
+    view.release()
+    assert producer.settle() == 1
+
+
+def test_writes_through_a_buffer_reach_the_tensor() -> None:
+    tensor = dlpackgo.zeros((2, 3), dtype="int32")
+    memoryview(tensor)[1, 2] = 7
+    assert tensor.tolist() == [[0, 0, 0], [0, 0, 7]]
+
+
+def test_a_buffer_of_64_dimensions_is_given() -> None:
+    assert memoryview(dlpackgo.zeros((1,) * 64)).ndim == 64
+
+
+# --- import ---
+
+
+@pytest.mark.parametrize("code", "bBhHiIlLqQfd")
+def test_an_array_of_the_standard_library_is_shared(code: str) -> None:
+    source: Any = array_module.array(code, [0, 1, 2])
+    tensor = dlpackgo.asarray(source)
+    assert tensor.tolist() == [0, 1, 2]
+    assert (tensor.itemsize, tensor.readonly) == (source.itemsize, False)
+    assert tensor.data_ptr == source.buffer_info()[0]
+    source[1] = 5
+    assert tensor[1].item() == 5
+    with pytest.raises(BufferError):  # the array knows that its memory is lent
+        source.append(3)
+    del tensor
+    source.append(3)
+
+
+def test_bytes_are_shared_read_only_and_bytearrays_writable() -> None:
+    for source, readonly in ((b"\x00\x01\x02", True), (bytearray(b"\x00\x01\x02"), False)):
+        tensor = dlpackgo.asarray(source)
+        assert (tensor.dtype.name, tensor.tolist(), tensor.readonly) == ("uint8", [0, 1, 2], readonly)
+    assert dlpackgo.asarray(b"").tolist() == []
+
+
+def test_mapped_files_are_shared(tmp_path: Any) -> None:
+    path = tmp_path / "data"
+    path.write_bytes(b"\x01\x02\x03")
+    with path.open("rb") as file:
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        tensor = dlpackgo.asarray(mapped)
+        assert (tensor.tolist(), tensor.readonly) == ([1, 2, 3], True)
+        with pytest.raises(BufferError):
+            mapped.close()
+        del tensor
+        mapped.close()
+
+
+def test_memoryviews_are_shared_with_their_format_shape_and_strides() -> None:
+    array = np.arange(24, dtype=np.int32).reshape(2, 3, 4)
+    for view in (array, array[::-1, :, ::2], array.T):
+        tensor = dlpackgo.asarray(memoryview(view))
+        assert tensor.data_ptr == view.ctypes.data
+        assert tensor.tolist() == view.tolist()
+    cast = memoryview(bytearray(12)).cast("i", (3,))
+    assert dlpackgo.asarray(cast).dtype == "int32"
+    scalar = (ctypes.c_double * 3)(1, 2, 3)
+    assert dlpackgo.asarray(scalar).tolist() == [1, 2, 3]
+
+
+def test_a_buffer_is_returned_when_the_last_tensor_goes() -> None:
+    source = bytearray(4)
+    tensor = dlpackgo.asarray(source)
+    part = tensor[1:]
+    del tensor
+    with pytest.raises(BufferError):
+        source.append(0)
+    del part
+    source.append(0)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [np.zeros(2, [("a", "i4")]), np.array(["a"]), np.zeros(2, ">i4"), np.array([None]), np.zeros(2, np.longdouble)],
+    ids=lambda array: str(array.dtype),
+)
+def test_buffers_of_other_formats_are_refused(array: Any) -> None:
+    with pytest.raises((BufferError, TypeError)):
+        dlpackgo.asarray(memoryview(array))
+
+
+# --- asarray ---
+
+
+def test_asarray_shares_what_speaks_dlpack() -> None:
+    array = np.arange(3.0)
+    tensor = dlpackgo.asarray(array)
+    assert tensor.data_ptr == array.ctypes.data
+    assert dlpackgo.asarray(tensor).data_ptr == tensor.data_ptr
+    assert dlpackgo.asarray(array, copy=True).data_ptr != array.ctypes.data
+    assert dlpackgo.asarray(array, copy=False).data_ptr == array.ctypes.data
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [(3, "int64"), (2.5, "float64"), (True, "bool"), (1j, "complex128"), ([1, 2], "int64"),
+     ([[1, 2.0], [3, 4]], "float64"), ([True, False], "bool"), ((1, 2j), "complex128"),
+     ([], "float64"), ([[], []], "float64"), ([1, True], "int64")],
+    ids=str,
+)  # fmt: skip
+def test_asarray_makes_tensors_of_numbers_and_nested_lists(value: Any, dtype: str) -> None:
+    tensor = dlpackgo.asarray(value)
+    want = np.asarray(value)
+    assert (tensor.shape, tensor.dtype.name) == (want.shape, dtype)
+    assert tensor.tolist() == want.tolist()
+    assert not tensor.readonly
+
+
+@pytest.mark.parametrize("value", [[[1], [1, 2]], [1, [2]], ["a"], None, object(), {}, [None], [[1, 2], 3]], ids=str)
+def test_asarray_refuses_the_rest_in_words(value: Any) -> None:
+    with pytest.raises((TypeError, ValueError)):
+        dlpackgo.asarray(value)
+
+
+def test_asarray_takes_a_dtype_for_lists() -> None:
+    assert dlpackgo.asarray([1, 2], dtype="float32").dtype == "float32"
+    assert dlpackgo.asarray([1, 2], dtype=np.int8).tolist() == [1, 2]
+    with pytest.raises((ValueError, OverflowError)):
+        dlpackgo.asarray([300], dtype="int8")

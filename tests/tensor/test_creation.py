@@ -1,0 +1,131 @@
+"""empty, zeros, ones, full, arange."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from harness.dtypes import ML_DTYPES_ROWS, NUMPY_ROWS, Row
+
+import dlpackgo
+
+WRITABLE = tuple(row for row in NUMPY_ROWS if row.name != "float16")
+
+
+@pytest.mark.parametrize("row", NUMPY_ROWS, ids=lambda row: row.name)
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3), (0,), (2, 0, 3), (1,) * 8], ids=str)
+def test_zeros_and_empty_are_fresh_row_major_aligned_and_writable(shape: tuple[int, ...], row: Row) -> None:
+    for make in (dlpackgo.zeros, dlpackgo.empty):
+        tensor = make(shape, dtype=row.name)
+        assert (tensor.shape, tensor.dtype.name, tensor.readonly, tensor.is_contiguous) == (
+            shape,
+            row.name,
+            False,
+            True,
+        )
+        assert tensor.device == (1, 0)
+        assert tensor.size == 0 or tensor.data_ptr % 64 == 0
+    assert dlpackgo.zeros(shape, dtype=row.name).tolist() == np.zeros(shape, row.name).tolist()
+
+
+@pytest.mark.parametrize("row", WRITABLE, ids=lambda row: row.name)
+def test_ones_and_full_hold_their_value(row: Row) -> None:
+    assert dlpackgo.ones((2, 2), dtype=row.name).tolist() == np.ones((2, 2), row.name).tolist()
+    assert dlpackgo.full((3,), 1, dtype=row.name).tolist() == np.full(3, 1, row.name).tolist()
+
+
+@pytest.mark.parametrize("row", ML_DTYPES_ROWS, ids=lambda row: row.name)
+def test_memory_of_small_float_types_can_be_made(row: Row) -> None:
+    for make in (dlpackgo.zeros, dlpackgo.empty):
+        assert make((3,), dtype=row.name).nbytes == 3 * row.itemsize
+
+
+def test_the_default_dtype_is_numpys() -> None:
+    assert dlpackgo.zeros((2,)).dtype == "float64"
+    assert dlpackgo.empty((2,)).dtype == "float64"
+    assert dlpackgo.ones((2,)).dtype == "float64"
+    for value, dtype in ((3, "int64"), (2.5, "float64"), (True, "bool"), (1j, "complex128")):
+        assert dlpackgo.full((2,), value).dtype == dtype
+
+
+def test_a_shape_is_an_int_or_a_sequence_of_them() -> None:
+    for shape in (3, (3,), [3], np.int64(3), (np.uint8(3),), range(3, 4)):
+        assert dlpackgo.zeros(shape).shape == (3,)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("make", [dlpackgo.zeros, dlpackgo.empty, dlpackgo.ones], ids=["zeros", "empty", "ones"])
+@pytest.mark.parametrize(
+    "shape",
+    [-1, (2, -1), "ab", 2.0, (2.0,), None, ("a",), (1,) * 65, (2**70,), (2**62, 4), (2**63 - 1,), object()],
+    ids=str,
+)
+def test_wrong_shapes_are_refused(make: Any, shape: Any) -> None:
+    with pytest.raises((TypeError, ValueError, OverflowError, MemoryError)):
+        make(shape)
+
+
+def test_more_memory_than_there_is_is_a_memory_error() -> None:
+    with pytest.raises(MemoryError):
+        dlpackgo.empty((2**59,))
+
+
+@pytest.mark.parametrize("make", [dlpackgo.zeros, dlpackgo.empty, dlpackgo.ones], ids=["zeros", "empty", "ones"])
+def test_wrong_arguments_are_type_errors(make: Any) -> None:
+    for arguments, keywords in (((), {}), ((2, "float32"), {}), ((2,), {"type": "f"}), ((2,), {"dtype": "nope"})):
+        with pytest.raises((TypeError, ValueError)):
+            make(*arguments, **keywords)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (5,),
+        (0,),
+        (-3,),
+        (2, 7),
+        (7, 2),
+        (2, 7, 2),
+        (7, 2, -2),
+        (2, 7, -1),
+        (1.5,),
+        (0, 1, 0.1),
+        (0.5, 3),
+        (0, 10, 2.5),
+        (1, 2, 7),
+    ],
+    ids=str,
+)
+def test_arange_is_numpys(arguments: tuple[Any, ...]) -> None:
+    want = np.arange(*arguments)
+    tensor = dlpackgo.arange(*arguments)
+    assert tensor.dtype == want.dtype
+    assert tensor.tolist() == pytest.approx(want.tolist(), rel=1e-15)
+    assert tensor.shape == want.shape
+
+
+def test_arange_takes_a_dtype() -> None:
+    for row in NUMPY_ROWS:
+        if row.name not in ("bool", "float16"):
+            assert dlpackgo.arange(4, dtype=row.name).tolist() == np.arange(4).astype(row.name).tolist()
+
+
+def test_arange_of_large_integers_is_exact() -> None:
+    start = 2**62 + 1
+    assert dlpackgo.arange(start, start + 3).tolist() == [start, start + 1, start + 2]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(), (0, 1, 0), (0, 1, 2, 3), ("a",), (None,), (0, float("inf")), (float("nan"),), (0, 1, 0.0)],
+    ids=str,
+)
+def test_wrong_ranges_are_refused(arguments: tuple[Any, ...]) -> None:
+    make: Any = dlpackgo.arange
+    with pytest.raises((TypeError, ValueError, OverflowError)):
+        make(*arguments)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "uint64"])
+def test_values_out_of_range_are_refused(dtype: str) -> None:
+    for value in (2**65, -(2**65), np.iinfo(dtype).max + 1 if dtype != "uint64" else 2**64):
+        with pytest.raises(OverflowError):
+            dlpackgo.full((2,), int(value), dtype=dtype)
