@@ -94,7 +94,8 @@ func TestRefusedStreamSaysWhatIsAccepted(t *testing.T) {
 	if !errors.As(err, &refused) || refused.Device.DeviceID != 1 || refused.Got != ffi.StreamOf(0) {
 		t.Fatalf("%#v", err)
 	}
-	want := "stream is 0 for cuda:1; None, -1, 1, 2 or a handle above 2 is accepted (0 is ambiguous); pass 1 for the legacy default stream"
+	want := "stream is 0 for cuda:1; None, -1, 1, 2 or a handle above 2 is accepted (0 is ambiguous); " +
+		"pass 1 for the legacy default stream"
 	if err.Error() != want {
 		t.Errorf("%q, want %q", err, want)
 	}

@@ -188,7 +188,8 @@ func ParseDType(name string) (DLDataType, error) {
 			return d, nil
 		}
 	}
-	return DLDataType{}, fmt.Errorf("ffi: dtype %q is unknown; examples are float32, int64, uint8, bool, complex64, bfloat16, float8_e4m3fn, float32x4", name)
+	return DLDataType{}, fmt.Errorf("ffi: dtype %q is unknown; examples are float32, int64, uint8, bool, complex64, "+
+		"bfloat16, float8_e4m3fn, float32x4", name)
 }
 
 // parseNumber sets *number from text, and leaves it alone when text is empty.

@@ -58,7 +58,8 @@ var rules = [ruleCount]ruleFacts{
 		"version is {got}.{beside}; major version 1 is accepted; ask the producer for max_version=(1, 3), or use a newer dlpackgo",
 		"major version 1", ErrVersion},
 	RuleFlags: {"flags",
-		"flags has {got:hex} set, from a producer of DLPack 1.{beside}; 0x1 (read-only), 0x2 (copied) and 0x4 (sub-byte padded) are known" + brokenDescriptor,
+		"flags has {got:hex} set, from a producer of DLPack 1.{beside}; " +
+			"0x1 (read-only), 0x2 (copied) and 0x4 (sub-byte padded) are known" + brokenDescriptor,
 		"no bits but 0x1, 0x2 and 0x4", ErrFlags},
 	RuleDeviceType: {"device type",
 		"device type is {got}; DLPack 1.3 has 1 to 4 and 7 to 20; copy the array to one of these devices first",
@@ -88,10 +89,12 @@ var rules = [ruleCount]ruleFacts{
 		"shape[{axis}] is {got}, which makes more than 2^63 - 1 elements or bytes; no memory is that large" + brokenDescriptor,
 		"at most 2^63 - 1 elements and bytes", ErrSize},
 	RuleSpan: {"span",
-		"strides[{axis}] is {got} with extent {beside}, which spans more than 2^63 - 1 bytes; no memory is that large" + brokenDescriptor,
+		"strides[{axis}] is {got} with extent {beside}, which spans more than 2^63 - 1 bytes; " +
+			"no memory is that large" + brokenDescriptor,
 		"a span of at most 2^63 - 1 bytes", ErrSpan},
 	RulePackedLayout: {"packed layout",
-		"strides[{axis}] is {got}; elements that do not fill whole bytes must be row-major, which needs {beside}; copy the array to a contiguous one first",
+		"strides[{axis}] is {got}; elements that do not fill whole bytes must be row-major, which needs {beside}; " +
+			"copy the array to a contiguous one first",
 		"{beside}", ErrPackedLayout},
 	RuleData: {"data",
 		"data is NULL with {got} elements; only an empty tensor may leave it out" + brokenDescriptor,
@@ -100,7 +103,8 @@ var rules = [ruleCount]ruleFacts{
 		"data is {got:hex} with byte_offset {beside:unsigned}; elements lie outside the 64-bit address space" + brokenDescriptor,
 		"elements between 0 and 2^64 - 1", ErrAddress},
 	RuleAlignment: {"alignment",
-		"data + byte_offset is {got:hex}; this dtype needs a multiple of {beside}; copy the array first (numpy.array(x), torch.clone(x))",
+		"data + byte_offset is {got:hex}; this dtype needs a multiple of {beside}; " +
+			"copy the array first (numpy.array(x), torch.clone(x))",
 		"a multiple of {beside}", ErrAlignment},
 }
 
