@@ -255,9 +255,8 @@ TensorObject *import_shared(PyObject *object)
     bool found;
     TensorObject *tensor = share(object, &found);
     if (!found)
-        number_kind(object);
-    if (!found && !PyErr_Occurred())
-        PyErr_Format(PyExc_TypeError, "must be an array; got %R; make one of it with dlpackgo.asarray", object);
+        PyErr_Format(PyExc_TypeError, "an array is needed, of any library that speaks DLPack, or a buffer; got %R; "
+                     "numbers and nested lists are made into one by dlpackgo.asarray", (PyObject *)Py_TYPE(object));
     return tensor;
 }
 

@@ -7,6 +7,8 @@
 #include <time.h>
 
 #include "guard.h"
+#include "numpy.h"
+#include "producer.h"
 #include "tensor.h"
 
 call_declaration *call_declarations;
@@ -26,6 +28,7 @@ typedef struct {
     TensorObject *used[CALL_MAX_ARGUMENTS];     /* tensors that must not be closed meanwhile */
     PyObject *held[CALL_MAX_ARGUMENTS];         /* tensors made for this call */
     call_frame frame;
+    int64_t strides[CALL_MAX_ARGUMENTS][DLPACKGO_MAX_NDIM]; /* of arrays that count them in bytes */
 } call;
 
 /* --- complaints --------------------------------------------------------------------------------------------------- */
@@ -120,18 +123,53 @@ static int match_arguments(call *c, PyObject *const *args, Py_ssize_t nargs, PyO
 
 /* --- arguments: tensors ------------------------------------------------------------------------------------------- */
 
-static int check_tensor_argument(const call_declaration *d, int i, const TensorObject *tensor)
+static int check_tensor_argument(const call_declaration *d, int i, const call_argument *argument)
 {
     char name[32];
-    if (!d->any_device && !dlpackgo_host_accessible(tensor->view.device.device_type))
+    if (!d->any_device && !dlpackgo_host_accessible(argument->tensor.device.device_type))
         return complain(PyExc_BufferError, d, i,
                         PyUnicode_FromFormat("lies on %s, and this function computes on the host; bring it over first, "
                                              "for example with x.cpu() or dlpackgo.from_dlpack(x, device='cpu')",
-                                             device_name(tensor->view.device, name)));
-    if (d->parameters[i].kind == KIND_MUTABLE_VIEW && tensor_readonly(tensor))
+                                             device_name(argument->tensor.device, name)));
+    if (d->parameters[i].kind == KIND_MUTABLE_VIEW && (argument->flags & DLPACK_READ_ONLY))
         return complain(PyExc_BufferError, d, i,
                         PyUnicode_FromString("is read-only, and this function writes to it; pass a writable array, such as a copy"));
     return 0;
+}
+
+/* The view that a C exchange API lends for the time of the call. It says nothing of writability, so that it serves for
+ * reading only. 1: taken, 0: another way should be tried, -1: refused with an exception. */
+static int borrow_by_table(PyObject *object, call_argument *argument)
+{
+    const producer_type *type = producer_lookup(Py_TYPE(object));
+    if (type == NULL)
+        return -1;
+    if (type->api == NULL || type->api->dltensor_from_py_object_no_sync == NULL)
+        return 0;
+    bool torch = type->torch;
+    dlpackgo_fault fault;
+    if (type->api->dltensor_from_py_object_no_sync(object, &argument->tensor) != 0) {
+        PyErr_Clear();
+        return 0;
+    }
+    if (argument->tensor.device.device_type != kDLCPU || (argument->tensor.ndim > 0 && argument->tensor.strides == NULL) ||
+        dlpackgo_validate(&argument->tensor, 0, &fault) < 0)
+        return 0;
+    argument->flags = 0;
+    return torch && producer_check_torch(object, &argument->tensor.dtype) < 0 ? -1 : 1;
+}
+
+/* The lanes that make no Tensor. Results as of borrow_by_table. */
+static int borrow(call *c, int i)
+{
+    call_argument *argument = &c->frame.arguments[i];
+    PyObject *object = *c->given[i];
+    int kind = c->function->declaration->parameters[i].kind;
+    if (kind == KIND_TENSOR)
+        return 0;
+    if (numpy_lane_takes(object))
+        return numpy_describe(object, &argument->tensor, &argument->flags, c->strides[i]);
+    return kind == KIND_VIEW && !Tensor_Check(object) ? borrow_by_table(object, argument) : 0;
 }
 
 static int decode_tensor(call *c, int i)
@@ -139,16 +177,21 @@ static int decode_tensor(call *c, int i)
     const call_declaration *d = c->function->declaration;
     call_argument *argument = &c->frame.arguments[i];
     PyObject *object = *c->given[i];
+    int borrowed = borrow(c, i);
+    if (borrowed < 0)
+        return complain_about_import(d, i);
+    if (borrowed > 0)
+        return check_tensor_argument(d, i, argument);
     if (!Tensor_Check(object)) {
         c->held[i] = object = (PyObject *)import_shared(object);
         if (object == NULL)
             return complain_about_import(d, i);
     }
     TensorObject *tensor = (TensorObject *)object;
-    if (tensor_check_open(tensor) < 0 || check_tensor_argument(d, i, tensor) < 0)
-        return -1;
     argument->tensor = tensor->view;
     argument->flags = tensor->flags;
+    if (tensor_check_open(tensor) < 0 || check_tensor_argument(d, i, argument) < 0)
+        return -1;
     if (d->parameters[i].kind == KIND_TENSOR && (argument->owner = tensor_owner(tensor)) == NULL)
         return -1;
     tensor->buffers++; /* closing it has to wait for the call */
@@ -444,7 +487,10 @@ static void add_note(const char *text)
 static void raise_go_error(call *c)
 {
     const call_declaration *d = c->function->declaration;
-    char *message = c->frame.message;
+    const char *message = c->frame.message;
+    size_t name = strlen(d->name);
+    if (strncmp(message, d->name, name) == 0 && strncmp(message + name, ": ", 2) == 0)
+        message += name + 2; /* which function it was stands in front already */
     PyObject *text = PyUnicode_DecodeUTF8(message, (Py_ssize_t)strlen(message), "replace");
     if (text == NULL)
         return;

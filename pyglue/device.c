@@ -90,8 +90,11 @@ static int parse_name(PyObject *object, DLDevice *device)
 
 int device_parse(PyObject *object, DLDevice *device)
 {
-    if (PyUnicode_Check(object))
-        return parse_name(object, device);
+    return PyUnicode_Check(object) ? parse_name(object, device) : device_parse_pair(object, device);
+}
+
+int device_parse_pair(PyObject *object, DLDevice *device)
+{
     if (!PyTuple_Check(object) || PyTuple_Size(object) != 2) {
         PyErr_Format(PyExc_TypeError,
                      "a device is a pair (device_type, device_id) of integers, as __dlpack_device__() gives it; got %R", object);

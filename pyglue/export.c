@@ -4,6 +4,7 @@
 #include "../capsule/capsule.h"
 #include "../safe/pack.h"
 #include "guard.h"
+#include "numpy.h"
 
 /* --- what the consumer asks for ----------------------------------------------------------------------------------- */
 
@@ -52,7 +53,7 @@ static int parse_keyword(export_request *request, int keyword, PyObject *value)
         return parse_max_version(value, &request->versioned);
     default:
         request->has_device = true;
-        return device_parse(value, &request->device);
+        return device_parse_pair(value, &request->device);
     }
 }
 
@@ -217,7 +218,11 @@ static PyObject *call_from_dlpack(const char *module_name, const char *package, 
 PyObject *tensor_numpy(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    return tensor_check_host((TensorObject *)self, "numpy()") < 0 ? NULL : call_from_dlpack("numpy", "NumPy", self);
+    if (tensor_check_host((TensorObject *)self, "numpy()") < 0)
+        return NULL;
+    bool taken;
+    PyObject *array = numpy_export((TensorObject *)self, &taken);
+    return taken ? array : call_from_dlpack("numpy", "NumPy", self);
 }
 
 PyObject *tensor_torch(PyObject *self, PyObject *unused)

@@ -5,6 +5,7 @@
 
 #include "../capsule/capsule.h"
 #include "guard.h"
+#include "numpy.h"
 #include "producer.h"
 
 /* What the caller of from_dlpack wants. */
@@ -202,8 +203,6 @@ static imported import_by_table(PyObject *producer, const producer_type *type, b
 {
     DLManagedTensorVersioned *managed = NULL;
     *taken = true;
-    if (type->torch && producer_check_torch(producer) < 0)
-        return failed(NULL);
     if (type->api->managed_tensor_from_py_object_no_sync(producer, &managed) != 0 || managed == NULL) {
         PyErr_Clear(); /* the capsule way has the better words for it */
         *taken = false;
@@ -212,6 +211,10 @@ static imported import_by_table(PyObject *producer, const producer_type *type, b
     if (managed->version.major == DLPACK_MAJOR && managed->dl_tensor.device.device_type != kDLCPU) {
         give_back(managed);
         *taken = false;
+        return failed(NULL);
+    }
+    if (type->torch && producer_check_torch(producer, &managed->dl_tensor.dtype) < 0) {
+        give_back(managed);
         return failed(NULL);
     }
     return take_managed(managed);
@@ -236,6 +239,11 @@ static imported import_producer(PyObject *producer, const import_request *reques
         return import_own((TensorObject *)producer);
     if (PyCapsule_CheckExact(producer))
         return import_capsule(producer);
+    if (numpy_lane_takes(producer)) {
+        TensorObject *tensor = numpy_import(producer);
+        if (tensor != NULL || PyErr_Occurred())
+            return (imported){tensor, false};
+    }
     const producer_type *found = producer_lookup(Py_TYPE(producer));
     if (found == NULL)
         return failed(NULL);

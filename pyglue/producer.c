@@ -1,5 +1,6 @@
 #include "producer.h"
 
+#include "numpy.h"
 #include "tensor.h"
 
 /* --- what is known of types --------------------------------------------------------------------------------------- */
@@ -8,6 +9,18 @@
  * there. */
 enum { CACHE_SIZE = 64 };
 static producer_type cache[CACHE_SIZE];
+
+static bool tables_enabled = true;
+
+void producer_tables_enable(bool enable)
+{
+    tables_enabled = enable;
+    for (int i = 0; i < CACHE_SIZE; i++) { /* what was found out before has to be found out again */
+        PyTypeObject *type = cache[i].type;
+        cache[i] = (producer_type){0};
+        Py_XDECREF((PyObject *)type);
+    }
+}
 
 static PyObject *dlpack_name, *table_name; /* "__dlpack__", "__dlpack_c_exchange_api__" */
 
@@ -40,7 +53,7 @@ static const DLPackExchangeAPI *find_major(const DLPackExchangeAPIHeader *header
 static int find_table(PyTypeObject *type, const DLPackExchangeAPI **api)
 {
     *api = NULL;
-    int own = has_own(type, table_name);
+    int own = tables_enabled ? has_own(type, table_name) : 0;
     if (own <= 0)
         return own;
     PyObject *capsule = PyObject_GetAttr((PyObject *)type, table_name);
@@ -78,6 +91,7 @@ static int is_torch(PyTypeObject *type, bool *torch)
 static int describe(PyTypeObject *type, producer_type *entry)
 {
     *entry = (producer_type){.type = type};
+    numpy_lane_open(type); /* from now on numpy_lane_takes() answers for this type */
     entry->speaks_dlpack = PyObject_HasAttr((PyObject *)type, dlpack_name);
     return find_table(type, &entry->api) < 0 || is_torch(type, &entry->torch) < 0 ? -1 : 0;
 }
@@ -111,18 +125,21 @@ static int is_set(PyObject *tensor, PyObject *name, bool method)
     return set;
 }
 
-int producer_check_torch(PyObject *tensor)
+int producer_check_torch(PyObject *tensor, const DLDataType *dtype)
 {
     const struct {
         PyObject *name;
-        bool method;
+        bool method, complex_only;
         const char *refusal;
     } states[] = {
-        {requires_grad_name, false, "this torch tensor requires a gradient, which would be lost on the way; pass tensor.detach()"},
-        {is_conj_name, true, "this torch tensor is lazily conjugated, which DLPack cannot say; pass tensor.resolve_conj()"},
-        {is_neg_name, true, "this torch tensor is lazily negated, which DLPack cannot say; pass tensor.resolve_neg()"},
+        {requires_grad_name, false, false,
+         "this torch tensor requires a gradient, which would be lost on the way; pass tensor.detach()"},
+        {is_conj_name, true, true, "this torch tensor is lazily conjugated, which DLPack cannot say; pass tensor.resolve_conj()"},
+        {is_neg_name, true, false, "this torch tensor is lazily negated, which DLPack cannot say; pass tensor.resolve_neg()"},
     };
     for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+        if (states[i].complex_only && dtype != NULL && dtype->code != kDLComplex)
+            continue;
         int set = is_set(tensor, states[i].name, states[i].method);
         if (set > 0)
             PyErr_SetString(PyExc_BufferError, states[i].refusal);
@@ -180,7 +197,7 @@ PyObject *producer_fetch(PyObject *producer, const producer_type *type, const pr
                      (PyObject *)Py_TYPE(producer));
         return NULL;
     }
-    if (type->torch && producer_check_torch(producer) < 0)
+    if (type->torch && producer_check_torch(producer, NULL) < 0)
         return NULL;
     PyObject *capsule = call_dlpack(producer, request);
     if (capsule == NULL && signature_refused()) {

@@ -18,6 +18,9 @@ int producer_ready(PyObject *module);
 /* The entry for the type of an object. It stays valid until the next lookup. NULL with an exception set. */
 const producer_type *producer_lookup(PyTypeObject *type);
 
+/* Ignores the tables of exchange APIs, or uses them again: for tests that compare the ways. */
+void producer_tables_enable(bool enable);
+
 /* What to ask a producer for. NULL stands for None, which is not sent. */
 typedef struct {
     PyObject *copy;
@@ -29,7 +32,7 @@ typedef struct {
 PyObject *producer_fetch(PyObject *producer, const producer_type *type, const producer_request *request);
 
 /* Raises BufferError, and returns -1, for torch tensors in a state that DLPack cannot describe: those that need a
- * gradient, and lazily conjugated or negated ones. */
-int producer_check_torch(PyObject *tensor);
+ * gradient, and lazily conjugated or negated ones. dtype, when it is known, spares a question. */
+int producer_check_torch(PyObject *tensor, const DLDataType *dtype);
 
 #endif

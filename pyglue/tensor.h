@@ -114,7 +114,8 @@ bool dtype_from_buffer_format(const char *format, Py_ssize_t itemsize, DLDataTyp
 /* --- device.c --- */
 int device_ready(PyObject *module);
 PyObject *device_object(DLDevice device);
-int device_parse(PyObject *object, DLDevice *device);
+int device_parse(PyObject *object, DLDevice *device);      /* a pair, or a name such as "cuda:1" */
+int device_parse_pair(PyObject *object, DLDevice *device); /* a pair, as the protocol has it */
 const char *device_name(DLDevice device, char buffer[32]);
 
 /* --- import.c --- */

@@ -1,0 +1,36 @@
+/* The NumPy lane: exact numpy.ndarray objects read, and made, through NumPy's C API instead of a capsule.
+ *
+ * Its rules are those of the capsule way: what it does not handle, it leaves to that. NumPy's headers are used when the
+ * module is built with them; NumPy itself is optional at run time. */
+#ifndef DLPACKGO_NUMPY_H
+#define DLPACKGO_NUMPY_H
+
+#include "tensor.h"
+
+/* Tries the lane when the first object of this type is seen. True when the type is numpy.ndarray, and NumPy's accessors
+ * agree with the attributes of a probe. Never leaves an exception. */
+bool numpy_lane_open(PyTypeObject *type);
+
+/* Whether the lane is open to the object: it is exactly a numpy.ndarray. */
+extern PyTypeObject *numpy_array_type;
+static inline bool numpy_lane_takes(PyObject *object)
+{
+    return Py_TYPE(object) == numpy_array_type;
+}
+
+/* Describes an array in view, with the array's own extents as shape and strides written to strides. False, without an
+ * exception, for what the capsule way has to judge: byte-swapped, misaligned and structured arrays, and strides that
+ * are no multiple of the item size. */
+bool numpy_describe(PyObject *array, DLTensor *view, uint64_t *flags, int64_t *strides);
+
+/* A tensor on the memory of the array; NULL without an exception where numpy_describe says false. */
+TensorObject *numpy_import(PyObject *array);
+
+/* A numpy.ndarray on the memory of a host tensor; needs NumPy. *taken is false, and no exception set, where
+ * numpy.from_dlpack should do it. */
+PyObject *numpy_export(TensorObject *tensor, bool *taken);
+
+/* Closes or opens the lane, for tests that compare it with the capsule way. Gives what it was. */
+bool numpy_lane_enable(bool enable);
+
+#endif
