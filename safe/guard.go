@@ -18,6 +18,7 @@ import (
 // Making a guard is dear, because it brings a cleanup. That is why they are pooled.
 type guard struct {
 	generation atomic.Uint64
+	lent       atomic.Bool // the loan in held is out
 	// others counts loans besides that in held: nested ones, and ones at the same time.
 	others atomic.Int64
 	// described is the tensor that the loan in held was made to look like last; nil when that was some view.
@@ -107,10 +108,10 @@ func (g *guard) retire(generation uint64) (possession, error) {
 	if g.generation.Load() != generation {
 		return possession{}, nil
 	}
-	if !g.held.take() {
+	if !g.take() {
 		return possession{}, ErrLent
 	}
-	defer g.held.putBack()
+	defer g.putBack()
 	if !g.generation.CompareAndSwap(generation, generation+1) {
 		return possession{}, nil
 	}
@@ -126,12 +127,7 @@ func (g *guard) retire(generation uint64) (possession, error) {
 
 // take takes the loan out, and reports whether it was there. Whoever has taken it out has the guard to itself, which is
 // how Close knows that nothing is lent.
-func (h *held) take() bool {
-	return atomic.SwapUint32((*uint32)(&h.loan.lent), 1) == 0
-}
+func (g *guard) take() bool { return !g.lent.Swap(true) }
 
-// putBack ends what take began. It is a plain store, since an atomic one would cost Lend a fifth of a call to C more: who
-// comes back from C has passed the atomic operations of the Go scheduler, and what the callee did is done.
-func (h *held) putBack() {
-	h.loan.lent = 0
-}
+// putBack ends what take began.
+func (g *guard) putBack() { g.lent.Store(false) }

@@ -87,7 +87,7 @@ func (t *Tensor) lend() (*guard, error) {
 		return nil, ErrEmpty
 	}
 	g := t.guard
-	if debugging() || g == nil || !g.held.take() {
+	if debugging() || g == nil || !g.take() {
 		return t.anyView.lendStandIn()
 	}
 	if t.stale() {
@@ -107,7 +107,7 @@ func (t *Tensor) lend() (*guard, error) {
 // lend takes out a loan of v, and returns the guard with it.
 func (v *AnyView) lend() (*guard, error) {
 	g := v.guard
-	if debugging() || g == nil || !g.held.take() {
+	if debugging() || g == nil || !g.take() {
 		return v.lendStandIn()
 	}
 	if v.stale() {
@@ -130,7 +130,7 @@ func (v *AnyView) lendStandIn() (*guard, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.held.take()
+	g.take()
 	g.standIn, g.lender = true, v.guard
 	if g.lender != nil {
 		g.lender.others.Add(1)
@@ -148,7 +148,7 @@ func (v *AnyView) lendStandIn() (*guard, error) {
 // end ends the loan of g.
 func (g *guard) end() {
 	if !g.standIn {
-		g.held.putBack()
+		g.putBack()
 		return
 	}
 	g.pinner.Unpin()
@@ -160,7 +160,7 @@ func (g *guard) end() {
 		g.retireLoan()
 		return
 	}
-	g.held.putBack()
+	g.putBack()
 	guards.Put(g)
 }
 
@@ -213,6 +213,5 @@ func (g *guard) growLoan() error {
 	}
 	C.dlpackgo_loan_free(g.held.loan)
 	g.held.loan = loan
-	g.held.take()
 	return nil
 }

@@ -8,7 +8,6 @@ typedef struct {
     DLManagedTensor managed;
     DLManagedTensorVersioned versioned;
     int64_t returned;  /* calls of the deleter, counted in watched loans only */
-    uint32_t lent;     /* 1 while the loan is out */
     int32_t capacity;  /* axes that extents has room for */
     int64_t extents[]; /* shape, then strides */
 } dlpackgo_loan;
