@@ -29,7 +29,8 @@ ValueError
 
 Notes
 -----
-gonum's FFT, not scaled. It takes three to four times as long as numpy.fft.rfft.
+gonum's FFTPACK, and Bluestein's algorithm over it for lengths with a prime factor above 50. Not scaled. It takes 2 to 8
+times as long as numpy.fft.rfft.
 `))
 
 	m.Def("irfft", pyglue.Args("x", "n=None"), transform(fft.IRFFT), pyglue.Doc(`
@@ -50,6 +51,10 @@ Raises
 ------
 ValueError
     If n is not positive, or m is below 2 and n is not given.
+
+Notes
+-----
+It takes 2 to 8 times as long as numpy.fft.irfft.
 `))
 }
 

@@ -13,11 +13,11 @@
         return ((function)lib->cblas_##letter##dot)((INTEGER)n, x, (INTEGER)incx, y, (INTEGER)incy);                   \
     }
 
-#define NRM2(letter, real)                                                                        \
+#define NRM2(letter, real)                                                                               \
     static real CALL(letter##nrm2)(const dlpackgo_openblas *lib, int64_t n, const real *x, int64_t incx) \
-    {                                                                                             \
-        typedef real (*function)(INTEGER, const real *, INTEGER);                                 \
-        return ((function)lib->cblas_##letter##nrm2)((INTEGER)n, x, (INTEGER)incx);               \
+    {                                                                                                    \
+        typedef real (*function)(INTEGER, const real *, INTEGER);                                        \
+        return ((function)lib->cblas_##letter##nrm2)((INTEGER)n, x, (INTEGER)incx);                      \
     }
 
 #define GEMV(letter, real)                                                                                             \
@@ -31,15 +31,15 @@
                                               (INTEGER)lda, x, (INTEGER)incx, beta, y, (INTEGER)incy);                 \
     }
 
-#define GEMM(letter, real)                                                                                             \
-    static void CALL(letter##gemm)(const dlpackgo_openblas *lib, int transa, int transb, int64_t m, int64_t n,         \
-                                   int64_t k, real alpha, const real *a, int64_t lda, const real *b, int64_t ldb,      \
-                                   real beta, real *c, int64_t ldc)                                                    \
-    {                                                                                                                  \
-        typedef void (*function)(int, int, int, INTEGER, INTEGER, INTEGER, real, const real *, INTEGER, const real *,  \
-                                 INTEGER, real, real *, INTEGER);                                                      \
-        ((function)lib->cblas_##letter##gemm)(DLPACKGO_ROW_MAJOR, transa, transb, (INTEGER)m, (INTEGER)n, (INTEGER)k,  \
-                                              alpha, a, (INTEGER)lda, b, (INTEGER)ldb, beta, c, (INTEGER)ldc);         \
+#define GEMM(letter, real)                                                                                            \
+    static void CALL(letter##gemm)(const dlpackgo_openblas *lib, int transa, int transb, int64_t m, int64_t n,        \
+                                   int64_t k, real alpha, const real *a, int64_t lda, const real *b, int64_t ldb,     \
+                                   real beta, real *c, int64_t ldc)                                                   \
+    {                                                                                                                 \
+        typedef void (*function)(int, int, int, INTEGER, INTEGER, INTEGER, real, const real *, INTEGER, const real *, \
+                                 INTEGER, real, real *, INTEGER);                                                     \
+        ((function)lib->cblas_##letter##gemm)(DLPACKGO_ROW_MAJOR, transa, transb, (INTEGER)m, (INTEGER)n, (INTEGER)k, \
+                                              alpha, a, (INTEGER)lda, b, (INTEGER)ldb, beta, c, (INTEGER)ldc);        \
     }
 
 DOT(d, double)
