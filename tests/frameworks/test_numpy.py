@@ -11,10 +11,10 @@ import dlpackgo
 
 VIEWS: dict[str, Any] = {
     "whole": lambda a: a,
-    "sliced": lambda a: a[tuple(slice(None, None, 2) for _ in a.shape)],
-    "reversed": lambda a: a[tuple(slice(None, None, -1) for _ in a.shape)],
+    "sliced": lambda a: a[(*[slice(None, None, 2)] * a.ndim, ...)],
+    "reversed": lambda a: a[(*[slice(None, None, -1)] * a.ndim, ...)],
     "transposed": lambda a: a.T,
-    "offset": lambda a: a[tuple(slice(1, None) for _ in a.shape)],
+    "offset": lambda a: a[(*[slice(1, None)] * a.ndim, ...)],
     "column-major": np.asfortranarray,
     "repeated": lambda a: np.broadcast_to(a, (2, *a.shape)),
     "new axes": lambda a: a[None, ..., None],
@@ -44,8 +44,10 @@ def test_an_array_of_any_rank_is_shared_both_ways(view: str, row: Row) -> None:
             tensor = dlpackgo.from_dlpack(array)
             assert_same_memory(array, tensor)
             for back in (np.from_dlpack(tensor), np.asarray(tensor), tensor.numpy(), np.array(tensor, copy=False)):
-                assert (back.dtype, back.shape, back.ctypes.data) == (array.dtype, array.shape, array.ctypes.data)
-                assert back.flags.writeable == array.flags.writeable
+                assert (back.dtype, back.shape) == (array.dtype, array.shape)
+                if array.size:  # NumPy makes memory of its own for what has no elements
+                    assert back.ctypes.data == array.ctypes.data
+                    assert back.flags.writeable == array.flags.writeable
                 assert np.array_equal(back, array)
 
 
@@ -147,7 +149,7 @@ def test_a_misaligned_array_is_refused_or_read_exactly() -> None:
     try:
         tensor = dlpackgo.from_dlpack(array)
     except BufferError as refusal:
-        assert "align" in str(refusal)
+        assert "multiple of 8" in str(refusal)
     else:
         assert tensor.tolist() == [1, 2, 3, 4]
 

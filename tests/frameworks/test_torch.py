@@ -13,9 +13,9 @@ torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 SHAPE = (2, 3, 2, 1, 2, 2, 1, 2)
 VIEWS: dict[str, Any] = {
     "whole": lambda a: a,
-    "sliced": lambda a: a[tuple(slice(None, None, 2) for _ in a.shape)],
-    "transposed": lambda a: a.permute(*reversed(range(a.ndim))),
-    "offset": lambda a: a[tuple(slice(1, None) for _ in a.shape)],
+    "sliced": lambda a: a[(*[slice(None, None, 2)] * a.ndim, ...)],
+    "transposed": lambda a: a.permute(tuple(reversed(range(a.ndim)))),
+    "offset": lambda a: a[(*[slice(1, None)] * a.ndim, ...)],
     "repeated": lambda a: a.expand(2, *a.shape),
     "new axes": lambda a: a[None, ..., None],
 }

@@ -58,7 +58,7 @@ def arrays(draw: st.DrawFn, rows: st.SearchStrategy[Row] = rows, max_rank: int =
     """A view: sliced with any step and sign, permuted, with repeated axes, read-only or not."""
     dtype = np.dtype(draw(rows).name)
     array = numbered(draw(shapes(max_rank=max_rank)), dtype)
-    array = array[tuple(draw(basic_slices(extent)) for extent in array.shape)]
+    array = array[(*(draw(basic_slices(extent)) for extent in array.shape), ...)]  # ... keeps rank 0 an array
     if array.ndim > 1:
         array = array.transpose(draw(st.permutations(range(array.ndim))))
     if draw(st.integers(0, 9)) == 0:

@@ -11,7 +11,7 @@ import numpy as np
 from harness.abi import IS_COPIED, READ_ONLY
 from harness.capsules import peek
 from harness.layouts import Array, arrays, basic_indices, numbered, shapes
-from harness.producers import Producer, row_major
+from harness.producers import Producer
 from hypothesis import assume, given
 
 import dlpackgo
@@ -44,8 +44,8 @@ def test_what_comes_back_is_the_same_memory(array: Array) -> None:
     tensor = dlpackgo.from_dlpack(array)
     for back in (np.from_dlpack(tensor), np.asarray(tensor), tensor.numpy(), np.asarray(memoryview(tensor))):
         assert same_bits(back, array)
-        assert back.flags.writeable == array.flags.writeable
-        if array.size:
+        if array.size:  # NumPy makes memory of its own for what has no elements
+            assert back.flags.writeable == array.flags.writeable
             assert back.ctypes.data == array.ctypes.data
 
 
@@ -58,7 +58,7 @@ def test_copies_are_row_major_and_equal(array: Array) -> None:
         dlpackgo.from_dlpack(array, copy=True),
         dlpackgo.from_dlpack(tensor, copy=True),
     ):
-        assert copied.strides == tuple(row_major(array.shape))
+        assert copied.is_contiguous
         assert not copied.readonly
         assert same_bits(np.from_dlpack(copied), array)
         assert array.size == 0 or copied.data_ptr != array.ctypes.data

@@ -42,8 +42,13 @@ def test_an_empty_tensor_is_exported_with_null_data_and_strides(shape: tuple[int
 @pytest.mark.case("D-1")
 def test_rank_0_is_exported_with_its_address_in_data() -> None:
     array = np.arange(4.0)
-    for tensor in (dlpackgo.from_dlpack(array[2:].reshape(2)[0, ...]), dlpackgo.from_dlpack(array)[2], dlpackgo.from_dlpack(np.array(6.5)),
-                   dlpackgo.from_dlpack(Producer((), offset=12))):  # fmt: skip
+    tensors = (
+        dlpackgo.from_dlpack(array[2, ...]),
+        dlpackgo.from_dlpack(array)[2],
+        dlpackgo.from_dlpack(np.array(6.5)),
+        dlpackgo.from_dlpack(Producer((), offset=12)),
+    )
+    for tensor in tensors:
         for request in REQUESTS[:3]:
             if tensor.readonly and not request:
                 continue

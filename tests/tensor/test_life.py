@@ -72,7 +72,6 @@ def test_a_with_block_closes() -> None:
         lambda t: t.__dlpack__(max_version=(1, 0)),
         memoryview,
         np.from_dlpack,
-        np.asarray,
         lambda t: t.copy(),
         lambda t: t.T,
         lambda t: t.reshape((3,)),
