@@ -144,7 +144,7 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "check")
     session.run("ruff", "format", "--check")
     session.run("mypy")
-    session.run("python", "-m", "mypy.stubtest", "dlpackgo")
+    session.run("python", "-m", "mypy.stubtest", "dlpackgo", "--mypy-config-file=pyproject.toml")
     written = [name for name in tracked("*.c", "*.h") if "Code generated" not in Path(name).read_text()[:200]]
     session.run("clang-format", "--dry-run", "-Werror", *written)
     gofmt = Path(go_command()).with_name("gofmt")

@@ -1,7 +1,8 @@
 from collections.abc import Iterator
 from types import EllipsisType, ModuleType, TracebackType
-from typing import Any, Protocol, Self, SupportsIndex, TypeAlias, final, type_check_only
+from typing import Any, ClassVar, Final, Protocol, Self, SupportsIndex, TypeAlias, final, type_check_only
 
+from _typeshed import structseq
 from typing_extensions import Buffer, CapsuleType
 
 # Go functions that Python calls; dlpackgo.linalg, .stats and .fft have their signatures.
@@ -22,7 +23,7 @@ _Array: TypeAlias = _Producer | Buffer  # what Go functions take
 class DType:
     """An element type of DLPack. Equal to its name and to the dtypes of NumPy and PyTorch that mean the same."""
 
-    def __new__(cls, dtype: Any) -> Self: ...
+    def __new__(cls, dtype: Any, /) -> Self: ...
     @property
     def name(self) -> str: ...
     @property
@@ -37,9 +38,10 @@ class DType:
     def __hash__(self) -> int: ...
 
 @final
-class Device(tuple[int, int]):
+class Device(structseq[int], tuple[int, int]):
     """Where memory lies: the pair of DLDeviceType and number, with names."""
 
+    __match_args__: Final = ("type", "id")
     @property
     def type(self) -> int: ...
     @property
@@ -51,6 +53,7 @@ class Device(tuple[int, int]):
 class Tensor:
     """A tensor in memory that Go, or another library, owns; shared through DLPack without a copy."""
 
+    __dlpack_c_exchange_api__: ClassVar[CapsuleType]
     @property
     def shape(self) -> tuple[int, ...]: ...
     @property
@@ -122,5 +125,5 @@ def empty(shape: SupportsIndex | tuple[SupportsIndex, ...], *, dtype: Any = "flo
 def zeros(shape: SupportsIndex | tuple[SupportsIndex, ...], *, dtype: Any = "float64") -> Tensor: ...
 def ones(shape: SupportsIndex | tuple[SupportsIndex, ...], *, dtype: Any = "float64") -> Tensor: ...
 def full(shape: SupportsIndex | tuple[SupportsIndex, ...], value: complex, *, dtype: Any = None) -> Tensor: ...
-def arange(start: float, stop: float | None = None, step: float = 1, *, dtype: Any = None) -> Tensor: ...
+def arange(start: float, stop: float | None = None, step: float = 1, /, *, dtype: Any = None) -> Tensor: ...
 def _live() -> dict[str, int]: ...
