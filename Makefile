@@ -5,13 +5,14 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 READY := .venv/nox/ready
 NOX := .venv/nox/bin/nox
 
-.PHONY: demo test lint bench clean help
+.PHONY: demo test lint format bench clean help
 .DEFAULT_GOAL := help
 
 help:
 	@echo 'make demo    build the wheel, install it in .venv, exchange real data with Go (TORCH=1 adds PyTorch)'
 	@echo 'make test    every test, on every CPython from 3.11 on that this machine has'
 	@echo 'make lint    formatters, linters and type checkers only'
+	@echo 'make format  format C, Go and Python'
 	@echo 'make bench   benchmarks of the Go packages'
 	@echo 'make clean   remove .venv and everything that was built'
 
@@ -24,6 +25,9 @@ test: $(READY)
 
 lint: $(READY)
 	@$(NOX) -s lint
+
+format: $(READY)
+	@$(NOX) -s format
 
 bench: $(READY)
 	@$(NOX) -s bench

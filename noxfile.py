@@ -76,11 +76,12 @@ def go_packages() -> list[str]:
     return [name for name in listing.stdout.split() if not NEEDS_PYTHON.search(name)]
 
 
-def tracked(*patterns: str) -> list[str]:
-    """The files of these kinds that git knows or would add."""
+def written(*patterns: str) -> list[str]:
+    """The files of these kinds that git knows or would add, without those that a generator wrote."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *patterns]
     listing = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
-    return [name for name in listing.split() if (ROOT / name).exists()]
+    present = [name for name in listing.split() if (ROOT / name).exists()]
+    return [name for name in present if "Code generated" not in (ROOT / name).read_text()[:200]]
 
 
 def sources_digest() -> str:
@@ -136,6 +137,16 @@ def go_tests(session: nox.Session) -> None:
     go(session, "test", "-race", *go_packages())
 
 
+@nox.session(name="format", python=MAIN_PYTHON)
+def format_sources(session: nox.Session) -> None:
+    """Format C, Go and Python as lint wants them."""
+    provide(session, "-r", "tools/requirements.txt")
+    session.run("ruff", "check", "--fix")
+    session.run("ruff", "format")
+    session.run("clang-format", "-i", *written("*.c", "*.h"))
+    session.run(str(Path(go_command()).with_name("gofmt")), "-w", *written("*.go"), external=True)
+
+
 @nox.session(python=MAIN_PYTHON)
 def lint(session: nox.Session) -> None:
     """Check formatting, types and the usual mistakes in Go, C and Python, and the stubs against the module."""
@@ -145,10 +156,9 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "format", "--check")
     session.run("mypy")
     session.run("python", "-m", "mypy.stubtest", "dlpackgo", "--mypy-config-file=pyproject.toml")
-    written = [name for name in tracked("*.c", "*.h") if "Code generated" not in Path(name).read_text()[:200]]
-    session.run("clang-format", "--dry-run", "-Werror", *written)
-    gofmt = Path(go_command()).with_name("gofmt")
-    unformatted = session.run(str(gofmt), "-l", *tracked("*.go"), external=True, silent=True)
+    session.run("clang-format", "--dry-run", "-Werror", *written("*.c", "*.h"))
+    gofmt = str(Path(go_command()).with_name("gofmt"))
+    unformatted = session.run(gofmt, "-l", *written("*.go"), external=True, silent=True)
     if unformatted:
         session.error(f"gofmt would change:\n{unformatted}")
     go(session, "vet", "./...")
