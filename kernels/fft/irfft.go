@@ -28,6 +28,9 @@ func IRFFT(x safe.View[complex128], length int) (*safe.Tensor, error) {
 	if err := results.Err(); err != nil {
 		return nil, err
 	}
+	if tensor.Size() == 0 {
+		return tensor, nil
+	}
 	plan := takePlan(length)
 	defer givePlanBack(plan)
 	frequencies := length/2 + 1

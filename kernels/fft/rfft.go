@@ -25,6 +25,9 @@ func RFFT(x safe.View[float64], length int) (*safe.Tensor, error) {
 	if err := results.Err(); err != nil {
 		return nil, err
 	}
+	if tensor.Size() == 0 {
+		return tensor, nil
+	}
 	plan := takePlan(length)
 	defer givePlanBack(plan)
 	padded := make([]float64, length)

@@ -33,6 +33,15 @@ func wantSquare(function, argument string, v safe.AnyView) error {
 	return nil
 }
 
+// scratchCopy is finiteCopy to scratch memory.
+func scratchCopy(scratch *operand.Scratch, function, argument string, v safe.View[float64]) ([]float64, error) {
+	elements, err := operand.Allocate[float64](scratch, v.Size())
+	if err != nil {
+		return nil, err
+	}
+	return elements, finiteCopy(function, argument, v, elements)
+}
+
 // finiteCopy copies an argument of a decomposition, row-major, to memory that may be overwritten.
 func finiteCopy(function, argument string, v safe.View[float64], to []float64) error {
 	if err := v.CopyTo(to); err != nil {

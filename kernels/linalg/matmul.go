@@ -54,11 +54,13 @@ func MatMul[T kernels.Real](a, b safe.View[T]) (*safe.Tensor, error) {
 
 // multiplyInto sets out, all zeros so far, to the product of operands whose shapes agree.
 func multiplyInto[T kernels.Real](function string, a, b safe.View[T], out []T) error {
-	x, err := factorOf(function, "a", a)
+	var scratch operand.Scratch
+	defer scratch.Free()
+	x, err := factorOf(&scratch, function, "a", a)
 	if err != nil {
 		return err
 	}
-	y, err := factorOf(function, "b", b)
+	y, err := factorOf(&scratch, function, "b", b)
 	if err != nil {
 		return err
 	}
@@ -88,11 +90,11 @@ type factor[T kernels.Real] struct {
 	matrix operand.Matrix[T]
 }
 
-func factorOf[T kernels.Real](function, argument string, v safe.View[T]) (f factor[T], err error) {
+func factorOf[T kernels.Real](scratch *operand.Scratch, function, argument string, v safe.View[T]) (f factor[T], err error) {
 	if v.NDim() == 1 {
-		f.vector, err = operand.VectorOf(v)
+		f.vector, err = operand.VectorOf(scratch, v)
 	} else {
-		f.matrix, err = operand.MatrixOf(v)
+		f.matrix, err = operand.MatrixOf(scratch, v)
 	}
 	if err != nil {
 		err = &kernels.ArgumentError{Function: function, Argument: argument, Err: err}

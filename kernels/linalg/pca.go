@@ -43,14 +43,11 @@ func PCA(x safe.View[float64], components int) (scores, directions, variance *sa
 		return nil, nil, nil, &kernels.ValueError{Function: function, Argument: "components", Got: components,
 			Want: fmt.Sprintf("1 to %d is accepted, the smaller extent of x, which has shape %s", k, kernels.FormatShape(x.Shape()))}
 	}
-	centred := make([]float64, n*p)
-	if err := finiteCopy(function, "x", x, centred); err != nil {
+	var scratch operand.Scratch
+	defer scratch.Free()
+	left, values, right, err := centredSVD(&scratch, x, n, p, k)
+	if err != nil {
 		return nil, nil, nil, err
-	}
-	centreColumns(n, p, centred)
-	left, values, right := make([]float64, n*k), make([]float64, k), make([]float64, k*p)
-	if !backend.Current().SVD(n, p, centred, left, values, right) {
-		return nil, nil, nil, &kernels.ConvergenceError{Function: function, Argument: "x"}
 	}
 	var results operand.Results
 	scores, outScores := operand.New[float64](&results, n, components)
@@ -71,9 +68,37 @@ func PCA(x safe.View[float64], components int) (scores, directions, variance *sa
 	return scores, directions, variance, nil
 }
 
+// centredSVD returns the thin decomposition of x (n by p) without the means of its columns.
+func centredSVD(scratch *operand.Scratch, x safe.View[float64], n, p, k int) (left, values, right []float64, err error) {
+	const function = "pca"
+	centred, err := scratchCopy(scratch, function, "x", x)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if err := centreColumns(scratch, n, p, centred); err != nil {
+		return nil, nil, nil, err
+	}
+	if left, err = operand.Allocate[float64](scratch, n*k); err != nil {
+		return nil, nil, nil, err
+	}
+	if values, err = operand.Allocate[float64](scratch, k); err != nil {
+		return nil, nil, nil, err
+	}
+	if right, err = operand.Allocate[float64](scratch, k*p); err != nil {
+		return nil, nil, nil, err
+	}
+	if !backend.Current().SVD(n, p, centred, left, values, right) {
+		return nil, nil, nil, &kernels.ConvergenceError{Function: function, Argument: "x"}
+	}
+	return left, values, right, nil
+}
+
 // centreColumns takes from each column its mean.
-func centreColumns(n, p int, x []float64) {
-	means := make([]float64, p)
+func centreColumns(scratch *operand.Scratch, n, p int, x []float64) error {
+	means, err := operand.Allocate[float64](scratch, p)
+	if err != nil {
+		return err
+	}
 	for i := range n {
 		floats.Add(means, x[i*p:(i+1)*p])
 	}
@@ -81,6 +106,7 @@ func centreColumns(n, p int, x []float64) {
 	for i := range n {
 		floats.Sub(x[i*p:(i+1)*p], means)
 	}
+	return nil
 }
 
 // signOf returns the sign of the element of largest magnitude, the first of those.

@@ -32,8 +32,10 @@ func Solve(a, b safe.View[float64]) (*safe.Tensor, error) {
 		sides = b.Dim(1)
 		shape = append(shape, sides)
 	}
-	factors := make([]float64, n*n)
-	if err := finiteCopy(function, "a", a, factors); err != nil {
+	var scratch operand.Scratch
+	defer scratch.Free()
+	factors, err := scratchCopy(&scratch, function, "a", a)
+	if err != nil {
 		return nil, err
 	}
 	var results operand.Results

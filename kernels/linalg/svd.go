@@ -18,8 +18,10 @@ func SVD(a safe.View[float64]) (u, s, vt *safe.Tensor, err error) {
 	}
 	m, n := a.Dim(0), a.Dim(1)
 	k := min(m, n)
-	work := make([]float64, m*n)
-	if err := finiteCopy(function, "a", a, work); err != nil {
+	var scratch operand.Scratch
+	defer scratch.Free()
+	work, err := scratchCopy(&scratch, function, "a", a)
+	if err != nil {
 		return nil, nil, nil, err
 	}
 	var results operand.Results

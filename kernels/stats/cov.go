@@ -37,7 +37,12 @@ func Cov[T kernels.Real](x safe.View[T], ddof int) (*safe.Tensor, error) {
 		return nil, err
 	}
 	p := variables.Count()
-	centred := make([]float64, p*n)
+	var scratch operand.Scratch
+	defer scratch.Free()
+	centred, err := operand.Allocate[float64](&scratch, p*n)
+	if err != nil {
+		return nil, err
+	}
 	var widened operand.Widener
 	err = variables.Each(func(i int, lane []T) error {
 		values := centred[i*n : (i+1)*n]
@@ -58,16 +63,22 @@ func Cov[T kernels.Real](x safe.View[T], ddof int) (*safe.Tensor, error) {
 		return nil, err
 	}
 	if p > 0 {
-		secondMoments(p, n, 1/float64(n-ddof), centred, out)
+		err = secondMoments(&scratch, p, n, 1/float64(n-ddof), centred, out)
+	}
+	if err != nil {
+		return nil, results.Discard(err)
 	}
 	return tensor, nil
 }
 
 // secondMoments sets out to scale times rows (p by n) times their transpose.
-func secondMoments[T kernels.Real](p, n int, scale float64, rows []float64, out []T) {
+func secondMoments[T kernels.Real](scratch *operand.Scratch, p, n int, scale float64, rows []float64, out []T) error {
 	product, direct := any(out).([]float64)
 	if !direct {
-		product = make([]float64, p*p)
+		var err error
+		if product, err = operand.Allocate[float64](scratch, p*p); err != nil {
+			return err
+		}
 	}
 	backend.Current().Dsyrk(blas.Lower, blas.NoTrans, p, n, scale, rows, n, 0, product, p)
 	for i := range p {
@@ -76,4 +87,5 @@ func secondMoments[T kernels.Real](p, n int, scale float64, rows []float64, out 
 			out[j*p+i] = T(product[i*p+j])
 		}
 	}
+	return nil
 }

@@ -24,7 +24,9 @@ func Quantiles[T kernels.Real](x safe.View[T], q safe.View[float64], axes ...int
 		return nil, &kernels.ShapeError{Function: "quantile", Argument: "q", Got: q.Shape(),
 			Want: "it must be one number, or have 1 axis; flatten it"}
 	}
-	points, err := q.Contiguous()
+	var scratch operand.Scratch
+	defer scratch.Free()
+	points, err := operand.Contiguous(&scratch, q)
 	if err != nil {
 		return nil, &kernels.ArgumentError{Function: "quantile", Argument: "q", Err: err}
 	}
@@ -54,19 +56,24 @@ func quantiles[T kernels.Real](x safe.View[T], points []float64, leading, axes [
 	if err := results.Err(); err != nil {
 		return nil, err
 	}
+	var scratch operand.Scratch
+	defer scratch.Free()
+	values, err := operand.Allocate[T](&scratch, lanes.Length)
+	if err != nil {
+		return nil, results.Discard(err)
+	}
 	count := lanes.Count()
 	ascending := ascendingOrder(points)
-	scratch := make([]T, lanes.Length)
 	err = lanes.Each(func(i int, lane []T) error {
-		copy(scratch, lane)
-		nan := slices.ContainsFunc(scratch, func(v T) bool { return v != v })
+		copy(values, lane)
+		nan := slices.ContainsFunc(values, func(v T) bool { return v != v })
 		done := 0
 		for _, at := range ascending {
 			if nan {
 				out[at*count+i] = T(math.NaN())
 				continue
 			}
-			out[at*count+i], done = quantileFrom(scratch, points[at], done)
+			out[at*count+i], done = quantileFrom(values, points[at], done)
 		}
 		return nil
 	})

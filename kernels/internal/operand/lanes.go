@@ -69,18 +69,19 @@ func (l Lanes[T]) Count() int {
 // Each hands every lane to visit, with its number: over the tensor's own memory where the lane is contiguous, in a
 // buffer that later lanes overwrite where it is not. Lanes are only to be read.
 func (l Lanes[T]) Each(visit func(i int, lane []T) error) error {
-	err := l.each(visit)
+	var scratch Scratch
+	defer scratch.Free()
+	err := l.each(&scratch, visit)
 	runtime.KeepAlive(l.view) // lanes are slices, which do not keep the tensor
 	return err
 }
 
 // each finds the lanes as rows or columns of a matrix where the strides allow that, which is nearly always.
-func (l Lanes[T]) each(visit func(i int, lane []T) error) error {
+func (l Lanes[T]) each(scratch *Scratch, visit func(i int, lane []T) error) error {
 	rows, cols := l.Count(), l.Length
 	matrix, err := l.view.Reshape(rows, cols)
 	if err != nil || matrix.Size() == 0 {
-		walk := laneWalk[T]{visit: visit, buffer: make([]T, cols)}
-		return walk.descend(l.view, len(l.Kept))
+		return walkLanes(scratch, l.view, len(l.Kept), cols, visit)
 	}
 	data, stride, err := rowMajor(matrix)
 	if err != nil {
@@ -102,10 +103,9 @@ func (l Lanes[T]) each(visit func(i int, lane []T) error) error {
 		return err
 	}
 	if stride > 0 {
-		return eachColumn(data, cols, rows, stride, visit)
+		return eachColumn(scratch, data, cols, rows, stride, visit)
 	}
-	walk := laneWalk[T]{visit: visit, buffer: make([]T, cols)}
-	return walk.descend(matrix, 1)
+	return walkLanes(scratch, matrix, 1, cols, visit)
 }
 
 // Columns are copied some at a time, so that each row is read in pieces that fill cache lines, as long as the copies stay
@@ -116,9 +116,12 @@ const (
 )
 
 // eachColumn visits the columns of a row-major matrix.
-func eachColumn[T any](data []T, rows, cols, stride int, visit func(i int, lane []T) error) error {
+func eachColumn[T safe.Element](scratch *Scratch, data []T, rows, cols, stride int, visit func(i int, lane []T) error) error {
 	width := min(max(copiedElements/rows, leastColumns), mostColumns, cols)
-	buffer := make([]T, width*rows)
+	buffer, err := Allocate[T](scratch, width*rows)
+	if err != nil {
+		return err
+	}
 	for first := 0; first < cols; first += width {
 		width := min(width, cols-first)
 		for i := range rows {
@@ -135,7 +138,17 @@ func eachColumn[T any](data []T, rows, cols, stride int, visit func(i int, lane 
 	return nil
 }
 
-// laneWalk visits lanes of any strides, one after the other.
+// walkLanes visits lanes of any strides, one after the other: those below the first kept axes of v.
+func walkLanes[T safe.Element](scratch *Scratch, v safe.View[T], kept, length int, visit func(i int, lane []T) error) error {
+	buffer, err := Allocate[T](scratch, length)
+	if err != nil {
+		return err
+	}
+	walk := laneWalk[T]{visit: visit, buffer: buffer}
+	return walk.descend(v, kept)
+}
+
+// laneWalk is the state of walkLanes.
 type laneWalk[T safe.Element] struct {
 	visit  func(i int, lane []T) error
 	next   int

@@ -29,8 +29,8 @@ func (m Matrix[T]) Stored() (rows, cols int) {
 }
 
 // MatrixOf returns v, which must have two axes, as a matrix: over its own memory when rows or columns lie next to each
-// other, even with gaps between them, packed otherwise.
-func MatrixOf[T kernels.Real](v safe.View[T]) (Matrix[T], error) {
+// other, even with gaps between them, packed to scratch otherwise.
+func MatrixOf[T kernels.Real](scratch *Scratch, v safe.View[T]) (Matrix[T], error) {
 	m := Matrix[T]{Rows: v.Dim(0), Cols: v.Dim(1), Trans: blas.NoTrans}
 	var err error
 	if m.Data, m.Stride, err = rowMajor(v); err != nil || m.Stride > 0 {
@@ -45,7 +45,7 @@ func MatrixOf[T kernels.Real](v safe.View[T]) (Matrix[T], error) {
 		return m, err
 	}
 	m.Trans = blas.NoTrans
-	m.Data, err = v.Contiguous()
+	m.Data, err = Contiguous(scratch, v)
 	m.Stride = max(1, m.Cols)
 	return m, err
 }
@@ -92,9 +92,9 @@ type Vector[T kernels.Real] struct {
 	Inc  int // elements from one to the next; positive
 }
 
-// VectorOf returns v, which must have one axis, as a vector: over its own memory when its stride is positive, packed
-// otherwise.
-func VectorOf[T kernels.Real](v safe.View[T]) (Vector[T], error) {
+// VectorOf returns v, which must have one axis, as a vector: over its own memory when its stride is positive, packed to
+// scratch otherwise.
+func VectorOf[T kernels.Real](scratch *Scratch, v safe.View[T]) (Vector[T], error) {
 	x := Vector[T]{N: v.Dim(0), Inc: 1}
 	var err error
 	if x.N > 1 && v.Strides()[0] > 1 {
@@ -102,6 +102,6 @@ func VectorOf[T kernels.Real](v safe.View[T]) (Vector[T], error) {
 		x.Data, err = from(v, (x.N-1)*x.Inc+1)
 		return x, err
 	}
-	x.Data, err = v.Contiguous()
+	x.Data, err = Contiguous(scratch, v)
 	return x, err
 }

@@ -38,10 +38,6 @@ func (r *Results) Err() error {
 
 // Discard closes all results and returns err.
 func (r *Results) Discard(err error) error {
-	for _, tensor := range r.tensors {
-		// A result that nobody has seen cannot be in use, so that closing it cannot fail.
-		_ = tensor.Close()
-	}
-	r.tensors = nil
+	closeAll(&r.tensors)
 	return err
 }
