@@ -34,7 +34,7 @@ func BenchmarkCall(b *testing.B) {
 func BenchmarkOwn(b *testing.B) {
 	b.Run("malloc+free", func(b *testing.B) {
 		for b.Loop() {
-			ctest.AllocateAndFree()
+			ctest.FreeAllocated(ctest.Allocate(160))
 		}
 	})
 	t := must(safe.New[float32](2, 3, 4, 5))

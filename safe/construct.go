@@ -1,6 +1,7 @@
 package safe
 
 import (
+	"math"
 	"slices"
 	"unsafe"
 
@@ -60,25 +61,33 @@ func FromRawPartsMut[T Element](data unsafe.Pointer, device ffi.DLDevice, shape,
 
 // Describe is FromRawParts for a dtype that is known only at run time, or has no Go type.
 func Describe(data unsafe.Pointer, device ffi.DLDevice, dtype ffi.DLDataType, shape, strides []int64, flags ffi.Flags) (AnyView, error) {
-	if strides == nil {
-		strides = ffi.RowMajorStrides(shape)
-	}
-	if len(strides) != len(shape) {
+	if strides != nil && len(strides) != len(shape) {
 		return AnyView{}, &LengthError{What: "strides", Got: len(strides), Want: len(shape)}
 	}
-	v := AnyView{
-		data:    data,
-		shape:   slices.Clone(shape),
-		strides: slices.Clone(strides),
-		device:  device,
-		dtype:   dtype,
-		traits:  traits(flags) & dlpackTraits,
-	}
-	descriptor := v.descriptor()
-	if err := ffi.ValidateFlagged(&descriptor, flags); err != nil {
+	return FromDescriptor(&ffi.DLTensor{
+		Data:    data,
+		Device:  device,
+		NDim:    int32(min(len(shape), math.MaxInt32)),
+		DType:   dtype,
+		Shape:   unsafe.SliceData(shape),
+		Strides: unsafe.SliceData(strides),
+	}, flags)
+}
+
+// FromDescriptor is FromRawParts for a descriptor, whose shape and strides are copied.
+func FromDescriptor(d *ffi.DLTensor, flags ffi.Flags) (AnyView, error) {
+	if err := ffi.ValidateFlagged(d, flags); err != nil {
 		return AnyView{}, err
 	}
-	if device.HostAccessible() {
+	if inFirstPage(d) {
+		return AnyView{}, ErrAddress
+	}
+	v := AnyView{shape: slices.Clone(d.Extents()), strides: slices.Clone(d.Steps())}
+	if v.strides == nil {
+		v.strides = ffi.RowMajorStrides(v.shape)
+	}
+	v.describe(d, flags)
+	if v.device.HostAccessible() {
 		v.traits |= goMemory // it may be: pinning it if it is not does no harm
 	}
 	return v, nil

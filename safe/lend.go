@@ -62,6 +62,36 @@ func LendVersionedMut[S AsDLTensorMut](src S, call func(*ffi.DLManagedTensorVers
 	return v.lendVersioned(call)
 }
 
+// LendAll lends several tensors to one call: inputs as Lend does, outputs as LendMut does.
+func LendAll(inputs []AsDLTensor, outputs []AsDLTensorMut, call func(in, out []*ffi.DLManagedTensor) error) error {
+	var managed []*ffi.DLManagedTensor
+	for _, src := range inputs {
+		v, err := src.AsDLTensor()
+		if err != nil {
+			return err
+		}
+		g, err := v.lend()
+		if err != nil {
+			return err
+		}
+		defer g.end()
+		managed = append(managed, g.managed())
+	}
+	for _, src := range outputs {
+		v, err := writableView(src)
+		if err != nil {
+			return err
+		}
+		g, err := v.lend()
+		if err != nil {
+			return err
+		}
+		defer g.end()
+		managed = append(managed, g.managed())
+	}
+	return call(managed[:len(inputs)], managed[len(inputs):])
+}
+
 func (v *AnyView) lendVersioned(call func(*ffi.DLManagedTensorVersioned) error) error {
 	g, err := v.lend()
 	if err != nil {

@@ -5,63 +5,54 @@ package safe
 // #include "loan.h"
 import "C"
 
-import (
-	"runtime"
-	"sync"
-	"unsafe"
-)
+import "sync"
 
-// pins holds the pinned Go slices that C owners stand for. C knows a slice by its slot, never by a pointer to Go, and
-// its deleter does not cross into Go: dead slots wait in a list until Collect.
-var pins struct {
+// slots holds, for owners in C of memory that Go keeps, how to let go of it. C knows it by its slot, never by a pointer to
+// Go, and its deleter does not cross into Go: dead slots wait in a list until Collect.
+var slots struct {
 	sync.Mutex
-	last  uint64
-	slots map[uint64]*runtime.Pinner
+	last uint64
+	free map[uint64]func()
 }
 
-// pin pins what p points to and returns an owner whose death will unpin it.
-func pin(p unsafe.Pointer) (*C.dlpackgo_owner, error) {
+// keep returns an owner whose death will call free.
+func keep(free func()) (*C.dlpackgo_owner, error) {
 	Collect()
-	pins.Lock()
-	defer pins.Unlock()
-	owner := C.dlpackgo_owner_pinned(C.uint64_t(pins.last + 1))
+	slots.Lock()
+	defer slots.Unlock()
+	owner := C.dlpackgo_owner_pinned(C.uint64_t(slots.last + 1))
 	if owner == nil {
 		return nil, &MemoryError{Bytes: C.sizeof_dlpackgo_owner}
 	}
-	pins.last++
-	if pins.slots == nil {
-		pins.slots = make(map[uint64]*runtime.Pinner)
+	slots.last++
+	if slots.free == nil {
+		slots.free = make(map[uint64]func())
 	}
-	pinner := new(runtime.Pinner)
-	pinner.Pin(p)
-	pins.slots[pins.last] = pinner
+	slots.free[slots.last] = free
 	return owner, nil
 }
 
-// Collect unpins the Go slices whose tensors, in Go and elsewhere, are all gone. Closing a tensor and making one with
-// FromSlice do it too, so that a program needs it only when consumers of its slices release them on threads of their own
-// and it has nothing more to export.
+// Collect lets go of memory that Go keeps for tensors which, in Go and elsewhere, are all gone: it unpins slices and calls
+// what Own was given. Closing a tensor of that kind and making one do it too, so a program needs Collect only when consumers
+// release such tensors on threads of their own and it makes no more of them.
 func Collect() {
-	dead := C.dlpackgo_owner_take_dead_slots()
-	if dead == nil {
-		return
-	}
-	pins.Lock()
-	defer pins.Unlock()
-	for dead != nil {
+	for dead := C.dlpackgo_owner_take_dead_slots(); dead != nil; {
 		slot, next := uint64(dead.slot), dead.next
 		C.dlpackgo_owner_free(dead)
-		pins.slots[slot].Unpin()
-		delete(pins.slots, slot)
+		slots.Lock()
+		free := slots.free[slot]
+		delete(slots.free, slot)
+		slots.Unlock()
+		free() // not under the lock: it may close other tensors
 		dead = next
 	}
 }
 
 // releaseOwner gives one reference back.
 func releaseOwner(owner *C.dlpackgo_owner) {
-	pinned := owner.slot != 0
+	kept := owner.slot != 0
 	C.dlpackgo_owner_release(owner)
-	if pinned {
+	if kept {
 		Collect()
 	}
 }

@@ -5,12 +5,6 @@
 
 #include "layout.h"
 
-/* Devices whose data is a handle, not an address: the byte offset cannot be folded into it. */
-static bool is_handle(int32_t device_type)
-{
-    return device_type == kDLOpenCL || device_type == kDLVulkan || device_type == kDLMetal || device_type == kDLWebGPU;
-}
-
 /* Copies view into tensor, with shape and strides at extents, the way every export looks. */
 static void describe(DLTensor *tensor, int64_t *extents, const DLTensor *view)
 {
@@ -25,7 +19,7 @@ static void describe(DLTensor *tensor, int64_t *extents, const DLTensor *view)
         else
             dlpackgo_row_major_strides(tensor->shape, view->ndim, tensor->strides);
     }
-    if (!is_handle(view->device.device_type)) {
+    if (dlpackgo_addressable(view->device.device_type)) {
         tensor->data = (char *)view->data + view->byte_offset;
         tensor->byte_offset = 0;
     }

@@ -5,6 +5,7 @@ import "C"
 
 import (
 	"fmt"
+	"runtime"
 	"unsafe"
 
 	"github.com/dlpackgo/dlpackgo/ffi"
@@ -64,12 +65,42 @@ func FromSlice[T Element](s []T, shape ...int) (*Tensor, error) {
 	if len(s) == 0 {
 		return New[T](shapeOf(v.shape)...)
 	}
-	owner, err := pin(unsafe.Pointer(unsafe.SliceData(s)))
+	pinner := new(runtime.Pinner)
+	pinner.Pin(unsafe.SliceData(s))
+	owner, err := keep(pinner.Unpin)
 	if err != nil {
+		pinner.Unpin()
 		return nil, err
 	}
 	t := &Tensor{anyView: v.anyView}
 	t.traits &^= readOnly | goMemory // it is pinned for good
+	return t.own(possession{owner: owner})
+}
+
+// Own returns a tensor over the memory of src, such as a buffer of a C library or of a GPU that FromRawParts describes. In
+// every case release is called exactly once, by Go: when the tensor and all that was exported from it are gone (see
+// Collect), or at once when Own fails.
+func Own[S AsDLTensor](src S, release func()) (*Tensor, error) {
+	v, err := src.AsDLTensor()
+	if err != nil {
+		release()
+		return nil, err
+	}
+	pinner := new(runtime.Pinner)
+	if v.traits&goMemory != 0 {
+		pinner.Pin(v.data)
+	}
+	free := func() {
+		pinner.Unpin()
+		release()
+	}
+	owner, err := keep(free)
+	if err != nil {
+		free()
+		return nil, err
+	}
+	t := &Tensor{anyView: v}
+	t.traits &^= goMemory // it is pinned for good
 	return t.own(possession{owner: owner})
 }
 

@@ -10,9 +10,9 @@ void ctest_ignore(void *anything)
     (void)anything;
 }
 
-void *ctest_allocate(void)
+void *ctest_allocate(size_t size)
 {
-    return malloc(160);
+    return malloc(size);
 }
 
 void ctest_free(void *allocated)

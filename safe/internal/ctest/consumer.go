@@ -26,8 +26,11 @@ func extents(shape []int64) *C.int64_t { return (*C.int64_t)(unsafe.SliceData(sh
 // Ignore calls an empty C function.
 func Ignore(p unsafe.Pointer) { C.ctest_ignore(p) }
 
-// AllocateAndFree calls malloc and free.
-func AllocateAndFree() { C.ctest_free(C.ctest_allocate()) }
+// Allocate calls malloc.
+func Allocate(size int) unsafe.Pointer { return C.ctest_allocate(C.size_t(size)) }
+
+// FreeAllocated calls free.
+func FreeAllocated(p unsafe.Pointer) { C.ctest_free(p) }
 
 // Sum returns the sum of a float32 tensor.
 func Sum(t *ffi.DLTensor) float64 { return float64(C.ctest_sum(tensor(t))) }

@@ -8,7 +8,7 @@
 void ctest_ignore(void *anything);
 
 /* malloc and free, each of which is one call from Go. */
-void *ctest_allocate(void);
+void *ctest_allocate(size_t size);
 void ctest_free(void *allocated);
 
 /* The sum of a float32 tensor of any layout. */
