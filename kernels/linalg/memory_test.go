@@ -1,3 +1,7 @@
+//go:build !asan
+
+// AddressSanitizer ends the process at an allocation that fails, unless it is told otherwise.
+
 package linalg_test
 
 import (
