@@ -70,6 +70,21 @@ func (v View[T]) Data() ([]T, error) {
 // order are a LayoutError.
 func (v MutView[T]) Data() ([]T, error) { return v.view.Data() }
 
+// Span returns the tensor's own memory from its lowest to its highest element, whatever lies between, and the index of its
+// first element in there: with the strides, what libraries need that take a slice and steps of their own. It lives as long
+// as what Data returns.
+func (v MutView[T]) Span() (memory []T, first int, err error) {
+	if err := v.access(); err != nil {
+		return nil, 0, err
+	}
+	if ffi.Numel(v.shape) == 0 {
+		return nil, 0, nil
+	}
+	low, high := ffi.Span(v.shape, v.strides)
+	lowest := unsafe.Add(v.data, low*int64(unsafe.Sizeof(*new(T))))
+	return unsafe.Slice((*T)(lowest), int(high-low)+1), int(-low), nil
+}
+
 // layoutError names the innermost axis that is not row-major.
 func (v *AnyView) layoutError() error {
 	want := int64(1)

@@ -35,6 +35,37 @@ func SliceView[T Element](s []T, shape ...int) (View[T], error) {
 	}}, nil
 }
 
+// StridedView returns a view of the memory of s whose first element is s[0]. Strides count elements and are not negative; what
+// they reach must lie in s.
+func StridedView[T Element](s []T, shape, strides []int64) (View[T], error) {
+	v, err := FromRawParts[T](unsafe.Pointer(unsafe.SliceData(s)), ffi.DLDevice{DeviceType: ffi.CPU}, shape, strides)
+	if err != nil {
+		return View[T]{}, err
+	}
+	low, high := ffi.Span(v.shape, v.strides)
+	if low < 0 {
+		for axis, stride := range v.strides {
+			if stride < 0 && v.shape[axis] > 1 {
+				return View[T]{}, &LayoutError{Axis: axis, Got: stride, Want: -stride}
+			}
+		}
+	}
+	if ffi.Numel(v.shape) > 0 && high >= int64(len(s)) {
+		return View[T]{}, &LengthError{What: "the slice", Got: len(s), Want: int(high) + 1}
+	}
+	return v, nil
+}
+
+// StridedMutView is StridedView for a slice that may be written to; strides that let elements share memory are refused.
+func StridedMutView[T Element](s []T, shape, strides []int64) (MutView[T], error) {
+	v, err := StridedView(s, shape, strides)
+	if err != nil {
+		return MutView[T]{}, err
+	}
+	v.traits &^= readOnly
+	return MutViewOf[T](v.anyView)
+}
+
 // SliceMutView is SliceView for a slice that may be written to.
 func SliceMutView[T Element](s []T, shape ...int) (MutView[T], error) {
 	v, err := SliceView(s, shape...)

@@ -1,0 +1,154 @@
+package gonum_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dlpackgo/dlpackgo/adapters/gonum"
+	"github.com/dlpackgo/dlpackgo/safe"
+)
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+func ExampleToDense() {
+	tensor, err := safe.New[float64](2, 2)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer tensor.Close()
+	v, _ := safe.MutViewOf[float64](tensor)
+	m, err := gonum.ToDense(v)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	m.Mul(mat.NewDense(2, 1, []float64{1, 2}), mat.NewDense(1, 2, []float64{3, 4})) // into the tensor's memory
+	last, _ := v.At(1, 1)
+	fmt.Println(last)
+	// Output: 8
+}
+
+func ExampleFromDense() {
+	m := mat.NewDense(3, 4, nil)
+	corner, err := gonum.FromDense(m.Slice(1, 3, 1, 3).(*mat.Dense))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_ = corner.CopyFrom([]float64{1, 2, 3, 4})
+	fmt.Println(mat.Formatted(m))
+	// Output:
+	// ⎡0  0  0  0⎤
+	// ⎢0  1  2  0⎥
+	// ⎣0  3  4  0⎦
+}
+
+func TestMatricesShareMemoryBothWays(t *testing.T) {
+	flat := make([]float64, 20)
+	big := must(safe.SliceMutView(flat, 4, 5))
+	for name, v := range map[string]safe.MutView[float64]{
+		"whole":       big,
+		"corner":      must(must(big.Slice(0, 1, 3, 1)).Slice(1, 2, 5, 1)),
+		"every other": must(big.Slice(0, 0, 4, 2)),
+		"one row":     must(big.Slice(0, 3, 4, 1)),
+		"one column":  must(big.Slice(1, 3, 4, 1)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			clear(flat)
+			m := must(gonum.ToDense(v))
+			if rows, columns := m.Dims(); rows != v.Dim(0) || columns != v.Dim(1) {
+				t.Fatalf("matrix is %d by %d, view is %v", rows, columns, v.Shape())
+			}
+			m.Set(v.Dim(0)-1, v.Dim(1)-1, 7)
+			if got := must(v.At(v.Dim(0)-1, v.Dim(1)-1)); got != 7 {
+				t.Errorf("the view has %v", got)
+			}
+			back := must(gonum.FromDense(m))
+			if back.DataPtr() != v.DataPtr() || !slices.Equal(back.Shape(), v.Shape()) {
+				t.Errorf("came back as %v", back)
+			}
+		})
+	}
+}
+
+func TestSinglePrecisionAndVectorsShareMemory(t *testing.T) {
+	flat := make([]float32, 12)
+	v := must(safe.SliceMutView(flat, 3, 4))
+	g := must(gonum.ToGeneral32(v))
+	g.Data[g.Stride+2] = 5
+	if got := must(must(gonum.FromGeneral32(g)).At(1, 2)); got != 5 {
+		t.Errorf("got %v", got)
+	}
+	column := must(must(must(v.Transpose()).Sub(2)).Slice(0, 0, 3, 1))
+	vector := must(gonum.ToVector32(column))
+	if vector.Inc != 4 || vector.N != 3 || vector.Data[vector.Inc] != 5 {
+		t.Errorf("vector is %+v", vector)
+	}
+	if back := must(gonum.FromVector32(vector)); back.DataPtr() != column.DataPtr() || back.Strides()[0] != 4 {
+		t.Errorf("came back as %v", back)
+	}
+
+	diagonal := must(safe.StridedMutView(make([]float64, 9), []int64{3}, []int64{4}))
+	dense := must(gonum.ToVecDense(diagonal))
+	dense.SetVec(2, 3)
+	if got := must(must(gonum.FromVecDense(dense)).At(2)); got != 3 || must(diagonal.At(2)) != 3 {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestEmptyMatricesStayEmpty(t *testing.T) {
+	for _, shape := range [][]int{{0, 3}, {3, 0}} {
+		v := must(safe.SliceMutView([]float64{}, shape...))
+		m := must(gonum.ToDense(v))
+		if !m.IsEmpty() {
+			t.Errorf("%v became %v", shape, m)
+		}
+		if g := must(gonum.ToGeneral64(v)); g.Rows != shape[0] || g.Cols != shape[1] {
+			t.Errorf("%v became %+v", shape, g)
+		}
+	}
+	if !must(gonum.ToVecDense(must(safe.SliceMutView([]float64{})))).IsEmpty() {
+		t.Error("an empty vector is not empty")
+	}
+	if v := must(gonum.FromDense(new(mat.Dense))); v.Size() != 0 {
+		t.Errorf("an empty matrix became %v", v)
+	}
+}
+
+func TestWhatGonumCannotExpressIsRefused(t *testing.T) {
+	v := must(safe.SliceMutView(make([]float64, 6), 2, 3))
+	_, transposed := gonum.ToDense(must(v.Transpose()))
+	_, upsideDown := gonum.ToDense(must(v.Slice(0, 1, -1, -1)))
+	_, backwards := gonum.ToVector64(must(must(v.Sub(0)).Slice(0, 2, -1, -1)))
+	for _, err := range []error{transposed, upsideDown, backwards} {
+		var layout *safe.LayoutError
+		if !errors.As(err, &layout) {
+			t.Errorf("got %v", err)
+		}
+	}
+	_, flat := gonum.ToDense(must(v.Reshape(6)))
+	_, deep := gonum.ToVecDense(v)
+	for _, err := range []error{flat, deep} {
+		if !errors.Is(err, safe.ErrRank) {
+			t.Errorf("got %v", err)
+		}
+	}
+	_, short := gonum.FromGeneral64(blas64.General{Rows: 2, Cols: 3, Stride: 3, Data: make([]float64, 5)})
+	_, crossed := gonum.FromGeneral64(blas64.General{Rows: 2, Cols: 3, Stride: 2, Data: make([]float64, 6)})
+	_, negative := gonum.FromVector32(blas32.Vector{N: 2, Inc: -1, Data: make([]float32, 2)})
+	if !errors.Is(short, safe.ErrLength) || !errors.Is(crossed, safe.ErrOverlap) || !errors.Is(negative, safe.ErrLayout) {
+		t.Errorf("got %v, %v, %v", short, crossed, negative)
+	}
+}
