@@ -140,7 +140,7 @@ def go_tests(session: nox.Session) -> None:
 @nox.session(name="format", python=MAIN_PYTHON)
 def format_sources(session: nox.Session) -> None:
     """Format C, Go and Python as lint wants them."""
-    provide(session, "-r", "tools/requirements.txt")
+    provide(session, "-r", "tools/requirements-lint.txt")
     session.run("ruff", "check", "--fix")
     session.run("ruff", "format")
     session.run("clang-format", "-i", *written("*.c", "*.h"))
@@ -150,7 +150,7 @@ def format_sources(session: nox.Session) -> None:
 @nox.session(python=MAIN_PYTHON)
 def lint(session: nox.Session) -> None:
     """Check formatting, types and the usual mistakes in Go, C and Python, and the stubs against the module."""
-    requirements = ["-r", "tools/requirements.txt", "numpy", "-c", "tests/requirements.txt"]
+    requirements = ["-r", "tools/requirements-lint.txt", "numpy", "-c", "tests/requirements.txt"]
     provide(session, *requirements, built=wheel(session))
     session.run("ruff", "check")
     session.run("ruff", "format", "--check")
@@ -178,6 +178,30 @@ def tests(session: nox.Session) -> None:
     session.run("python", "tools/check_wheel.py", str(built))
     go_command()  # the snippets in Go find it on PATH
     run_pytest(session, "tests", "docs")
+
+
+@nox.session(python=MAIN_PYTHON)
+def cuda(session: nox.Session) -> None:
+    """Exchange device tensors of CuPy and PyTorch (5 GB): on a GPU where there is one, and on a stand-in for CUDA."""
+    requirements = [f"-rtests/requirements{part}.txt" for part in ("", "-torch", "-cuda")]
+    provide(session, *requirements, built=wheel(session))
+    session.run("python", "tests/cuda_standin/build.py")
+    run_pytest(session, "tests/cuda_standin")
+
+
+@nox.session(python=MAIN_PYTHON)
+def frameworks(session: nox.Session) -> None:
+    """Exchange tensors with every library of the table of quirks that can be installed (6 GB)."""
+    requirements = [f"-rtests/requirements{part}.txt" for part in ("", "-torch", "-frameworks")]
+    provide(session, *requirements, built=wheel(session))
+    run_pytest(session, "tests/frameworks", "examples")
+
+
+@nox.session(name="oldest-numpy", python=MAIN_PYTHON)
+def oldest_numpy(session: nox.Session) -> None:
+    """Run the tests against the oldest NumPy that is supported."""
+    provide(session, "pytest", "hypothesis", "numpy==1.26.4", built=wheel(session))
+    run_pytest(session, "tests/frameworks", "tests/protocol", "tests/tensor")
 
 
 @nox.session(python=MAIN_PYTHON)
