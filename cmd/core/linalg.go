@@ -166,7 +166,7 @@ float, or Tensor of the same dtype with the axes that remain
 
 Notes
 -----
-BLAS's dnrm2 and snrm2, which do not overflow where the result does not.
+It does not overflow where the result does not.
 `))
 
 	m.Def("vector_norm", pyglue.Args("x", "axis=None", "ord=2.0"), pyglue.Scalars(),

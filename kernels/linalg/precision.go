@@ -1,6 +1,8 @@
 package linalg
 
 import (
+	"math"
+
 	"gonum.org/v1/gonum/blas"
 
 	"github.com/dlpackgo/dlpackgo/kernels"
@@ -18,15 +20,23 @@ func dot[T kernels.Real](b backend.Backend, x, y operand.Vector[T]) T {
 	return T(b.Sdot(x.N, any(x.Data).([]float32), x.Inc, any(y.Data).([]float32), y.Inc))
 }
 
-// norm2 returns the Euclidean norm of x.
+// Squares between these neither overflow nor lose digits to underflow when they are summed.
+const leastSquares, mostSquares = 0x1p-900, 0x1p1000
+
+// norm2 returns the Euclidean norm of x. BLAS scales on the way, so that no square overflows, at a half to a fifth of the
+// speed of a dot product; in double precision that is needed for extreme values only, and the sum of squares tells.
 func norm2[T kernels.Real](b backend.Backend, x []T) T {
-	if data, ok := any(x).([]float64); ok {
-		return T(b.Dnrm2(len(data), data, 1))
+	data, ok := any(x).([]float64)
+	if !ok {
+		return T(b.Snrm2(len(x), any(x).([]float32), 1))
 	}
-	return T(b.Snrm2(len(x), any(x).([]float32), 1))
+	if squares := b.Ddot(len(data), data, 1, data, 1); leastSquares < squares && squares < mostSquares {
+		return T(math.Sqrt(squares))
+	}
+	return T(b.Dnrm2(len(data), data, 1))
 }
 
-// multiplyVector sets y to a x, or to x a, which is the transpose of a times x.
+// multiplyVector sets y to the product of x with a as it lies in memory, or with its transpose, as trans says.
 func multiplyVector[T kernels.Real](b backend.Backend, trans blas.Transpose, a operand.Matrix[T], x operand.Vector[T], y []T) {
 	rows, cols := a.Stored()
 	if data, ok := any(a.Data).([]float64); ok {
