@@ -94,14 +94,44 @@ void tensor_releasebuffer(PyObject *object, Py_buffer *buffer)
 
 /* --- import ------------------------------------------------------------------------------------------------------- */
 
-/* Shape and strides of the buffer in elements. False where strides are no multiple of the item size. */
+Py_buffer *buffer_take(PyObject *object, int request)
+{
+    Py_buffer *buffer = malloc(sizeof *buffer);
+    if (buffer == NULL)
+        return (Py_buffer *)PyErr_NoMemory();
+    int got = PyObject_GetBuffer(object, buffer, request | PyBUF_WRITABLE);
+    if (got < 0 && PyErr_ExceptionMatches(PyExc_BufferError)) {
+        PyErr_Clear();
+        got = PyObject_GetBuffer(object, buffer, request);
+    }
+    if (got < 0) {
+        free(buffer);
+        return NULL;
+    }
+    return buffer;
+}
+
+void buffer_drop(Py_buffer *buffer)
+{
+    pending_exception pending = exception_put_aside();
+    PyBuffer_Release(buffer);
+    free(buffer);
+    exception_bring_back(pending);
+}
+
+/* Shape and strides of the buffer in elements. False where strides are no multiple of the item size. Without strides,
+ * which ctypes leaves out whatever is asked for, a buffer is row-major. */
 static bool read_extents(const Py_buffer *buffer, TensorObject *tensor)
 {
-    for (int i = 0; i < buffer->ndim; i++) {
-        tensor->view.shape[i] = buffer->shape[i];
-        if (buffer->strides[i] % buffer->itemsize != 0 && buffer->shape[i] > 1)
+    int64_t *shape = tensor->view.shape, *strides = tensor->view.strides;
+    for (int i = 0; i < buffer->ndim; i++)
+        shape[i] = buffer->shape[i];
+    if (buffer->strides == NULL)
+        dlpackgo_row_major_strides(shape, buffer->ndim, strides);
+    for (int i = 0; buffer->strides != NULL && i < buffer->ndim; i++) {
+        if (buffer->strides[i] % buffer->itemsize != 0 && shape[i] > 1)
             return false;
-        tensor->view.strides[i] = buffer->strides[i] / buffer->itemsize;
+        strides[i] = buffer->strides[i] / buffer->itemsize;
     }
     return true;
 }
@@ -115,8 +145,10 @@ static TensorObject *wrap_buffer(Py_buffer *buffer)
                      buffer->format == NULL ? "B" : buffer->format);
         return NULL;
     }
-    if (buffer->suboffsets != NULL || buffer->ndim > DLPACKGO_MAX_NDIM) {
-        PyErr_SetString(PyExc_BufferError, "buffers with suboffsets, or more than 64 axes, cannot be shared; copy them first");
+    bool shapeless = buffer->ndim > 0 && buffer->shape == NULL;
+    if (buffer->suboffsets != NULL || buffer->ndim > DLPACKGO_MAX_NDIM || shapeless) {
+        PyErr_SetString(PyExc_BufferError, "buffers with suboffsets, with more than 64 axes or without a shape cannot be shared; "
+                                           "copy them first");
         return NULL;
     }
     TensorObject *tensor = tensor_allocate(buffer->ndim);
@@ -147,24 +179,9 @@ static TensorObject *wrap_buffer(Py_buffer *buffer)
 
 TensorObject *import_buffer(PyObject *object)
 {
-    Py_buffer *buffer = malloc(sizeof *buffer);
-    if (buffer == NULL)
-        return (TensorObject *)PyErr_NoMemory();
-    int got = PyObject_GetBuffer(object, buffer, PyBUF_FULL);
-    if (got < 0 && PyErr_ExceptionMatches(PyExc_BufferError)) {
-        PyErr_Clear();
-        got = PyObject_GetBuffer(object, buffer, PyBUF_FULL_RO);
-    }
-    if (got < 0) {
-        free(buffer);
-        return NULL;
-    }
-    TensorObject *tensor = wrap_buffer(buffer);
-    if (tensor == NULL) {
-        pending_exception pending = exception_put_aside();
-        PyBuffer_Release(buffer);
-        free(buffer);
-        exception_bring_back(pending);
-    }
+    Py_buffer *buffer = buffer_take(object, PyBUF_FULL_RO);
+    TensorObject *tensor = buffer == NULL ? NULL : wrap_buffer(buffer);
+    if (tensor == NULL && buffer != NULL)
+        buffer_drop(buffer);
     return tensor;
 }

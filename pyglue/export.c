@@ -1,6 +1,8 @@
 /* Export: __dlpack__ and its negotiation, and the shortcuts numpy() and torch(). */
 #include "tensor.h"
 
+#include <limits.h>
+
 #include "../capsule/capsule.h"
 #include "../safe/pack.h"
 #include "guard.h"
@@ -25,17 +27,19 @@ static int parse_max_version(PyObject *object, bool *versioned)
         PyErr_Format(PyExc_TypeError, "max_version must be None or a pair (major, minor) of integers; got %R", object);
         return -1;
     }
-    long major = PyLong_AsLong(PyTuple_GetItem(object, 0));
-    if (major == -1 && PyErr_Occurred())
-        return -1;
-    long minor = PyLong_AsLong(PyTuple_GetItem(object, 1));
-    if (minor == -1 && PyErr_Occurred())
-        return -1;
-    if (major < 0 || minor < 0) {
-        PyErr_Format(PyExc_ValueError, "max_version has no negative parts; got %R", object);
-        return -1;
+    long long parts[2];
+    for (int i = 0; i < 2; i++) {
+        int overflow; /* a version that no consumer can mean is as good as the newest */
+        parts[i] = PyLong_AsLongLongAndOverflow(PyTuple_GetItem(object, i), &overflow);
+        if (parts[i] == -1 && PyErr_Occurred())
+            return -1;
+        parts[i] = overflow > 0 ? LLONG_MAX : parts[i];
+        if (parts[i] < 0) {
+            PyErr_Format(PyExc_ValueError, "max_version has no negative parts; got %R", object);
+            return -1;
+        }
     }
-    *versioned = major >= DLPACK_MAJOR;
+    *versioned = parts[0] >= DLPACK_MAJOR;
     return 0;
 }
 
@@ -223,6 +227,29 @@ PyObject *tensor_numpy(PyObject *self, PyObject *unused)
     bool taken;
     PyObject *array = numpy_export((TensorObject *)self, &taken);
     return taken ? array : call_from_dlpack("numpy", "NumPy", self);
+}
+
+/* What numpy.asarray calls for element types that the buffer protocol lacks. */
+PyObject *tensor_array(PyObject *self, PyObject *arguments, PyObject *options)
+{
+    static char *names[] = {"dtype", "copy", NULL};
+    PyObject *dtype = Py_None, *copy = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(arguments, options, "|O$O:__array__", names, &dtype, &copy))
+        return NULL;
+    PyObject *array = tensor_numpy(self, NULL);
+    if (array == NULL || (dtype == Py_None && copy != Py_True))
+        return array;
+    PyObject *numpy = PyImport_ImportModule("numpy");
+    PyObject *convert = numpy == NULL ? NULL : PyObject_GetAttrString(numpy, "array");
+    PyObject *positional = Py_BuildValue("(N)", array), *named = Py_BuildValue("{sOsO}", "dtype", dtype, "copy", copy);
+    PyObject *converted = NULL;
+    if (convert != NULL && positional != NULL && named != NULL)
+        converted = PyObject_Call(convert, positional, named);
+    Py_XDECREF(numpy);
+    Py_XDECREF(convert);
+    Py_XDECREF(positional);
+    Py_XDECREF(named);
+    return converted;
 }
 
 PyObject *tensor_torch(PyObject *self, PyObject *unused)

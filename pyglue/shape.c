@@ -171,7 +171,22 @@ Py_ssize_t tensor_length(PyObject *object)
     return (Py_ssize_t)self->view.shape[0];
 }
 
-/* Python's sequence iterator over tensor_subscript; a tensor without axes has nothing to iterate over. */
+/* The view at one index of the first axis, as sequences have it: IndexError behind the last is how iteration ends. */
+PyObject *tensor_item_at(PyObject *object, Py_ssize_t index)
+{
+    TensorObject *self = (TensorObject *)object;
+    if (tensor_check_open(self) < 0 || check_addressable(self) < 0)
+        return NULL;
+    if (self->view.ndim == 0 || index < 0 || index >= self->view.shape[0]) {
+        PyErr_Format(PyExc_IndexError, "index %zd is out of range for the first axis", index);
+        return NULL;
+    }
+    viewing v = {.source = self, .taken = 1, .offset = index * self->view.strides[0]};
+    keep_axes(&v, self->view.ndim - 1);
+    return finish_view(&v);
+}
+
+/* Python's sequence iterator over tensor_item_at; a tensor without axes has nothing to iterate over. */
 PyObject *tensor_iterate(PyObject *object)
 {
     TensorObject *self = (TensorObject *)object;

@@ -65,10 +65,15 @@ PyObject *tensor_tolist(PyObject *self, PyObject *unused);
 PyObject *tensor_item(PyObject *self, PyObject *unused);
 PyObject *tensor_repr(PyObject *self);
 int tensor_bool(PyObject *self);
+PyObject *tensor_float(PyObject *self);
+PyObject *tensor_int(PyObject *self);
+PyObject *tensor_index(PyObject *self);
+PyObject *tensor_complex(PyObject *self, PyObject *unused);
 
 /* --- shape.c: views --- */
 PyObject *tensor_subscript(PyObject *self, PyObject *key);
 Py_ssize_t tensor_length(PyObject *self);
+PyObject *tensor_item_at(PyObject *self, Py_ssize_t index);
 PyObject *tensor_iterate(PyObject *self);
 PyObject *tensor_get_T(PyObject *self, void *unused);
 PyObject *tensor_transpose(PyObject *self, PyObject *const *args, Py_ssize_t nargs);
@@ -94,6 +99,7 @@ PyObject *tensor_dlpack(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
 PyObject *tensor_dlpack_device(PyObject *self, PyObject *unused);
 PyObject *tensor_numpy(PyObject *self, PyObject *unused);
 PyObject *tensor_torch(PyObject *self, PyObject *unused);
+PyObject *tensor_array(PyObject *self, PyObject *arguments, PyObject *options);
 int export_ready(PyObject *module);
 
 /* --- buffer.c --- */
@@ -101,6 +107,14 @@ int tensor_getbuffer(PyObject *self, Py_buffer *buffer, int request);
 void tensor_releasebuffer(PyObject *self, Py_buffer *buffer);
 /* A tensor over any object with the buffer protocol. */
 TensorObject *import_buffer(PyObject *object);
+/* The buffer of an object, from malloc: a writable one where the object gives one. NULL with an exception set. */
+Py_buffer *buffer_take(PyObject *object, int request);
+/* Gives the buffer back; leaves a pending exception as it is. */
+void buffer_drop(Py_buffer *buffer);
+
+/* --- pickle.c --- */
+PyObject *tensor_reduce(PyObject *self, PyObject *protocol);
+int pickle_ready(PyObject *module);
 
 /* --- dtype.c --- */
 extern PyTypeObject *DType_Type;

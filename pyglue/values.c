@@ -1,4 +1,4 @@
-/* Elements as Python objects: tolist, item, truth and repr. */
+/* Elements as Python objects: tolist, item, conversions to Python's numbers, and repr. */
 #include "tensor.h"
 
 #include <math.h>
@@ -210,6 +210,53 @@ PyObject *tensor_item(PyObject *object, PyObject *unused)
         return NULL;
     }
     return element_value(self, 0);
+}
+
+/* The only element of a tensor that stands for a number; what names the conversion. */
+static PyObject *only_element(PyObject *object, const char *what)
+{
+    TensorObject *self = (TensorObject *)object;
+    if (tensor_check_host(self, what) < 0)
+        return NULL;
+    if (tensor_numel(self) != 1) {
+        PyErr_Format(PyExc_TypeError, "%s needs a tensor of one element; this one has %lld", what, (long long)tensor_numel(self));
+        return NULL;
+    }
+    return element_value(self, 0);
+}
+
+#define CONVERSION(function, what, convert)                                                                            \
+    PyObject *function(PyObject *self)                                                                                 \
+    {                                                                                                                  \
+        PyObject *value = only_element(self, what);                                                                    \
+        PyObject *number = value == NULL ? NULL : convert(value);                                                      \
+        Py_XDECREF(value);                                                                                             \
+        return number;                                                                                                 \
+    }
+
+CONVERSION(tensor_float, "float()", PyNumber_Float)
+CONVERSION(tensor_int, "int()", PyNumber_Long)
+
+PyObject *tensor_complex(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    PyObject *value = only_element(self, "complex()");
+    PyObject *number = value == NULL ? NULL : PyObject_CallFunctionObjArgs((PyObject *)&PyComplex_Type, value, NULL);
+    Py_XDECREF(value);
+    return number;
+}
+
+/* As with NumPy's arrays, only an integer without axes can be an index: what has axes is more likely a mistake. */
+PyObject *tensor_index(PyObject *object)
+{
+    TensorObject *self = (TensorObject *)object;
+    DLDataType dtype = self->view.dtype;
+    char name[32];
+    if (self->view.ndim == 0 && (dtype.code == kDLInt || dtype.code == kDLUInt) && dtype.lanes == 1)
+        return only_element(object, "an index");
+    PyErr_Format(PyExc_TypeError, "only a tensor of integers without axes can be an index; this one has %d ax%s and dtype %s",
+                 self->view.ndim, self->view.ndim == 1 ? "is" : "es", dtype_name(dtype, name));
+    return NULL;
 }
 
 int tensor_bool(PyObject *object)
