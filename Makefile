@@ -5,7 +5,7 @@ PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 READY := .venv/nox/ready
 NOX := .venv/nox/bin/nox
 
-.PHONY: demo test lint format bench clean help
+.PHONY: demo test lint format bench prepare clean help
 .DEFAULT_GOAL := help
 
 help:
@@ -31,6 +31,8 @@ format: $(READY)
 
 bench: $(READY)
 	@$(NOX) -s bench
+
+prepare: $(READY)
 
 clean:
 	rm -rf .venv build dist out python/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
