@@ -12,24 +12,29 @@ static const char VERSIONED[] = "dltensor_versioned";
 static const char USED_LEGACY[] = "used_dltensor";
 static const char USED_VERSIONED[] = "used_dltensor_versioned";
 
-/* The destructors of capsules that nobody consumed. The deleters are our own and touch neither Python objects nor a
- * pending exception; the calls that could set one are avoided by asking for the name first. */
+/* What a capsule that nobody consumed still owns, NULL otherwise. Consumers rename to strings of their own, so that the
+ * address of the name settles most cases. No call here sets an exception: one may be on its way. */
+static void *unconsumed(PyObject *capsule, const char *name)
+{
+    const char *now = PyCapsule_GetName(capsule);
+    if (now == NULL || (now != name && strcmp(now, name) != 0))
+        return NULL;
+    return PyCapsule_GetPointer(capsule, now);
+}
+
+/* The deleters of managed tensors that come from capsule_new are plain C, here as in every consumer. */
 static void destroy_legacy(PyObject *capsule)
 {
-    if (PyCapsule_IsValid(capsule, LEGACY)) {
-        DLManagedTensor *managed = PyCapsule_GetPointer(capsule, LEGACY);
-        if (managed->deleter != NULL)
-            managed->deleter(managed);
-    }
+    DLManagedTensor *managed = unconsumed(capsule, LEGACY);
+    if (managed != NULL && managed->deleter != NULL)
+        managed->deleter(managed);
 }
 
 static void destroy_versioned(PyObject *capsule)
 {
-    if (PyCapsule_IsValid(capsule, VERSIONED)) {
-        DLManagedTensorVersioned *managed = PyCapsule_GetPointer(capsule, VERSIONED);
-        if (managed->deleter != NULL)
-            managed->deleter(managed);
-    }
+    DLManagedTensorVersioned *managed = unconsumed(capsule, VERSIONED);
+    if (managed != NULL && managed->deleter != NULL)
+        managed->deleter(managed);
 }
 
 PyObject *capsule_new(DLManagedTensor *managed)
@@ -73,22 +78,19 @@ capsule_kind capsule_inspect(PyObject *object, void **managed)
     return kind;
 }
 
-/* A capsule's name is no atomic variable. Where no GIL serializes, our own consumers serialize each other. */
-#ifdef Py_GIL_DISABLED
-static pthread_mutex_t claim_mutex = PTHREAD_MUTEX_INITIALIZER;
-#define LOCK() pthread_mutex_lock(&claim_mutex)
-#define UNLOCK() pthread_mutex_unlock(&claim_mutex)
-#else
-#define LOCK() ((void)0)
-#define UNLOCK() ((void)0)
-#endif
-
 bool capsule_claim(PyObject *capsule, capsule_kind kind)
 {
     bool versioned = kind == CAPSULE_VERSIONED;
-    LOCK();
+#ifdef Py_GIL_DISABLED
+    /* A capsule's name is no atomic variable. Where no GIL serializes, our own consumers serialize each other. */
+    static pthread_mutex_t claim_mutex = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&claim_mutex);
     bool claimed = PyCapsule_IsValid(capsule, versioned ? VERSIONED : LEGACY) &&
                    PyCapsule_SetName(capsule, versioned ? USED_VERSIONED : USED_LEGACY) == 0;
-    UNLOCK();
+    pthread_mutex_unlock(&claim_mutex);
     return claimed;
+#else
+    /* Between inspection and claim the caller must not let other threads run, and so nobody can have been faster. */
+    return PyCapsule_SetName(capsule, versioned ? USED_VERSIONED : USED_LEGACY) == 0;
+#endif
 }

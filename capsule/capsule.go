@@ -1,6 +1,6 @@
 package capsule
 
-// #cgo CFLAGS: -std=gnu11 -Wall -Wextra -Werror
+// #cgo CFLAGS: -std=gnu11 -Wall -Wextra -Werror -fvisibility=hidden
 // #include "capsule.h"
 import "C"
 

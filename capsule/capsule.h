@@ -28,8 +28,9 @@ PyObject *capsule_new_versioned(DLManagedTensorVersioned *managed);
  * *managed is the struct, which stays the capsule's own. */
 capsule_kind capsule_inspect(PyObject *object, void **managed);
 
-/* Takes the struct over from a capsule of the given kind: renames it, after which its destructor leaves the struct
- * alone. False, without an exception, when somebody else was faster; of many threads exactly one succeeds. */
+/* Takes the struct over from a capsule of the kind that capsule_inspect found, with nothing in between that could run
+ * Python code or give the GIL up: renames it, after which its destructor leaves the struct alone. False, without an
+ * exception, when somebody else was faster; of many threads exactly one succeeds. */
 bool capsule_claim(PyObject *capsule, capsule_kind kind);
 
 #endif

@@ -36,7 +36,14 @@ type parameter struct {
 // decoder reads an argument of type T from its place in the frame.
 type decoder[T any] struct {
 	parameter parameter
-	decode    func(*C.call_argument) T
+	decode    func(*C.call_argument) T // nil for views, which C has decoded to the last bit
+}
+
+func (d *decoder[T]) from(a *C.call_argument) T {
+	if d.decode == nil {
+		return safe.BorrowFromC[T](unsafe.Pointer(&a.view))
+	}
+	return d.decode(a)
 }
 
 // decoderOf picks the decoder for T, once, when a function is declared. T must be one of the types in the package
@@ -63,7 +70,7 @@ func decoderOf[T any]() decoder[T] {
 	case *safe.Tensor:
 		return scalar[T](C.KIND_TENSOR, tensorArgument)
 	case safe.AnyView:
-		return scalar[T](C.KIND_VIEW, viewArgument)
+		return decoder[T]{parameter: parameter{kind: C.KIND_VIEW}}
 	case optionalArgument:
 		p, decode := v.decoder()
 		return decoder[T]{p, decode.(func(*C.call_argument) T)}
@@ -72,10 +79,7 @@ func decoderOf[T any]() decoder[T] {
 		if v.Writable() {
 			p.kind = C.KIND_MUTABLE_VIEW
 		}
-		return decoder[T]{p, func(a *C.call_argument) T {
-			view := viewArgument(a)
-			return *(*T)(unsafe.Pointer(&view)) // typed views are an AnyView in memory: see init below
-		}}
+		return decoder[T]{parameter: p}
 	}
 	panic(fmt.Sprintf("pyglue: a parameter of type %v cannot be passed from Python", reflect.TypeFor[T]()))
 }
@@ -85,20 +89,10 @@ func scalar[T any](kind int, decode any) decoder[T] {
 	return decoder[T]{parameter{kind: kind}, decode.(func(*C.call_argument) T)}
 }
 
-// typedView is what safe.View and safe.MutView have in common. Both are nothing but a safe.AnyView in memory.
+// typedView is what safe.View and safe.MutView have in common.
 type typedView interface {
 	ElementType() ffi.DLDataType
 	Writable() bool
-}
-
-func init() {
-	if unsafe.Sizeof(safe.View[byte]{}) != unsafe.Sizeof(safe.AnyView{}) || unsafe.Sizeof(safe.MutView[byte]{}) != unsafe.Sizeof(safe.AnyView{}) {
-		panic("pyglue: views have grown a field, and decoding them as a safe.AnyView is wrong now")
-	}
-}
-
-func viewArgument(a *C.call_argument) safe.AnyView {
-	return safe.BorrowDescriptor((*ffi.DLTensor)(unsafe.Pointer(&a.tensor)), ffi.Flags(a.flags))
 }
 
 func text(a *C.call_argument) []byte {
@@ -113,7 +107,7 @@ func (Optional[T]) decoder() (parameter, any) {
 	inner.parameter.optional = true
 	return inner.parameter, func(a *C.call_argument) (o Optional[T]) {
 		if o.Given = bool(a.given); o.Given {
-			o.Value = inner.decode(a)
+			o.Value = inner.from(a)
 		}
 		return o
 	}
@@ -121,10 +115,19 @@ func (Optional[T]) decoder() (parameter, any) {
 
 // tensorArgument gives Go a reference of its own, which a Close or the garbage collector gives back.
 func tensorArgument(a *C.call_argument) *safe.Tensor {
+	view := &a.view
 	tensor, err := safe.Receive(safe.Moved{
-		Owner:      unsafe.Pointer(C.dlpackgo_owner_retain(a.owner)),
-		Descriptor: *(*ffi.DLTensor)(unsafe.Pointer(&a.tensor)),
-		Flags:      ffi.Flags(a.flags),
+		Owner: unsafe.Pointer(C.dlpackgo_owner_retain(a.owner)),
+		Descriptor: ffi.DLTensor{
+			Data:       view.data,
+			Device:     *(*ffi.DLDevice)(unsafe.Pointer(&view.device)),
+			NDim:       int32(view.shape_length),
+			DType:      *(*ffi.DLDataType)(unsafe.Pointer(&view.dtype)),
+			Shape:      (*int64)(view.shape),
+			Strides:    (*int64)(view.strides),
+			ByteOffset: uint64(view.byte_offset),
+		},
+		Flags: ffi.Flags(view.flags),
 	})
 	if err != nil {
 		panic(err)

@@ -24,7 +24,8 @@ typedef struct {
 /* One call. The frame is what Go sees; the rest stays here. */
 typedef struct {
     FunctionObject *function;
-    PyObject *const *given[CALL_MAX_ARGUMENTS]; /* where each argument stands; NULL: left out */
+    int decoded;
+    PyObject *given[CALL_MAX_ARGUMENTS];        /* what was passed, borrowed; NULL: left out */
     TensorObject *used[CALL_MAX_ARGUMENTS];     /* tensors that must not be closed meanwhile */
     PyObject *held[CALL_MAX_ARGUMENTS];         /* tensors made for this call */
     call_frame frame;
@@ -95,7 +96,7 @@ static int match_keywords(call *c, PyObject *const *values, PyObject *names)
             PyErr_Format(PyExc_TypeError, "%s.%s() got argument %R twice", d->module, d->name, name);
             return -1;
         }
-        c->given[i] = values + k;
+        c->given[i] = values[k];
     }
     return 0;
 }
@@ -108,17 +109,8 @@ static int match_arguments(call *c, PyObject *const *args, Py_ssize_t nargs, PyO
         return -1;
     }
     for (int i = 0; i < d->parameter_count; i++)
-        c->given[i] = i < nargs ? args + i : NULL;
-    if (names != NULL && match_keywords(c, args + nargs, names) < 0)
-        return -1;
-    for (int i = 0; i < d->parameter_count; i++) {
-        c->frame.arguments[i].given = c->given[i] != NULL && !(d->parameters[i].optional && *c->given[i] == Py_None);
-        if (!c->frame.arguments[i].given && !d->parameters[i].optional) {
-            PyErr_Format(PyExc_TypeError, "%s.%s() needs argument %s", d->module, d->name, d->parameters[i].name);
-            return -1;
-        }
-    }
-    return 0;
+        c->given[i] = i < nargs ? args[i] : NULL;
+    return names == NULL ? 0 : match_keywords(c, args + nargs, names);
 }
 
 /* --- arguments: tensors ------------------------------------------------------------------------------------------- */
@@ -126,12 +118,12 @@ static int match_arguments(call *c, PyObject *const *args, Py_ssize_t nargs, PyO
 static int check_tensor_argument(const call_declaration *d, int i, const call_argument *argument)
 {
     char name[32];
-    if (!d->any_device && !dlpackgo_host_accessible(argument->tensor.device.device_type))
+    if (!d->any_device && !dlpackgo_host_accessible(argument->view.device.device_type))
         return complain(PyExc_BufferError, d, i,
                         PyUnicode_FromFormat("lies on %s, and this function computes on the host; bring it over first, "
                                              "for example with x.cpu() or dlpackgo.from_dlpack(x, device='cpu')",
-                                             device_name(argument->tensor.device, name)));
-    if (d->parameters[i].kind == KIND_MUTABLE_VIEW && (argument->flags & DLPACK_READ_ONLY))
+                                             device_name(argument->view.device, name)));
+    if (d->parameters[i].kind == KIND_MUTABLE_VIEW && (argument->view.flags & DLPACK_READ_ONLY))
         return complain(PyExc_BufferError, d, i,
                         PyUnicode_FromString("is read-only, and this function writes to it; pass a writable array, such as a copy"));
     return 0;
@@ -147,56 +139,72 @@ static int borrow_by_table(PyObject *object, call_argument *argument)
     if (type->api == NULL || type->api->dltensor_from_py_object_no_sync == NULL)
         return 0;
     bool torch = type->torch;
+    DLTensor tensor;
     dlpackgo_fault fault;
-    if (type->api->dltensor_from_py_object_no_sync(object, &argument->tensor) != 0) {
+    if (type->api->dltensor_from_py_object_no_sync(object, &tensor) != 0) {
         PyErr_Clear();
         return 0;
     }
-    if (argument->tensor.device.device_type != kDLCPU || (argument->tensor.ndim > 0 && argument->tensor.strides == NULL) ||
-        dlpackgo_validate(&argument->tensor, 0, &fault) < 0)
+    if (tensor.device.device_type != kDLCPU || (tensor.ndim > 0 && tensor.strides == NULL) ||
+        dlpackgo_validate(&tensor, 0, &fault) < 0)
         return 0;
-    argument->flags = 0;
-    return torch && producer_check_torch(object, &argument->tensor.dtype) < 0 ? -1 : 1;
+    tensor.data = (char *)tensor.data + tensor.byte_offset;
+    tensor.byte_offset = 0;
+    dlpackgo_view_describe(&argument->view, &tensor, 0);
+    return torch && producer_check_torch(object, &tensor.dtype) < 0 ? -1 : 1;
+}
+
+static int borrow_array(PyObject *object, call_argument *argument, int64_t *strides)
+{
+    DLTensor tensor;
+    uint64_t flags;
+    if (!numpy_describe(object, &tensor, &flags, strides))
+        return 0;
+    dlpackgo_view_describe(&argument->view, &tensor, flags);
+    return 1;
 }
 
 /* The lanes that make no Tensor. Results as of borrow_by_table. */
 static int borrow(call *c, int i)
 {
-    call_argument *argument = &c->frame.arguments[i];
-    PyObject *object = *c->given[i];
+    PyObject *object = c->given[i];
     int kind = c->function->declaration->parameters[i].kind;
     if (kind == KIND_TENSOR)
         return 0;
     if (numpy_lane_takes(object))
-        return numpy_describe(object, &argument->tensor, &argument->flags, c->strides[i]);
-    return kind == KIND_VIEW && !Tensor_Check(object) ? borrow_by_table(object, argument) : 0;
+        return borrow_array(object, &c->frame.arguments[i], c->strides[i]);
+    return kind == KIND_VIEW ? borrow_by_table(object, &c->frame.arguments[i]) : 0;
+}
+
+/* By way of a Tensor: the one that was passed, or one made for the call. */
+static int take_tensor(call *c, int i)
+{
+    call_argument *argument = &c->frame.arguments[i];
+    PyObject *object = c->given[i];
+    if (!Tensor_Check(object)) {
+        c->held[i] = object = (PyObject *)import_shared(object);
+        if (object == NULL)
+            return complain_about_import(c->function->declaration, i);
+    }
+    TensorObject *tensor = (TensorObject *)object;
+    if (tensor_check_open(tensor) < 0)
+        return -1;
+    if (c->function->declaration->parameters[i].kind == KIND_TENSOR && (argument->owner = tensor_owner(tensor)) == NULL)
+        return -1;
+    dlpackgo_view_describe(&argument->view, &tensor->view, tensor->flags);
+    tensor->buffers++; /* closing it has to wait for the call */
+    c->used[i] = tensor;
+    return 0;
 }
 
 static int decode_tensor(call *c, int i)
 {
-    const call_declaration *d = c->function->declaration;
-    call_argument *argument = &c->frame.arguments[i];
-    PyObject *object = *c->given[i];
-    int borrowed = borrow(c, i);
-    if (borrowed < 0)
-        return complain_about_import(d, i);
-    if (borrowed > 0)
-        return check_tensor_argument(d, i, argument);
-    if (!Tensor_Check(object)) {
-        c->held[i] = object = (PyObject *)import_shared(object);
-        if (object == NULL)
-            return complain_about_import(d, i);
-    }
-    TensorObject *tensor = (TensorObject *)object;
-    argument->tensor = tensor->view;
-    argument->flags = tensor->flags;
-    if (tensor_check_open(tensor) < 0 || check_tensor_argument(d, i, argument) < 0)
+    int taken = Tensor_Check(c->given[i]) ? 0 : borrow(c, i);
+    if (taken < 0)
+        return complain_about_import(c->function->declaration, i);
+    if (taken == 0 && take_tensor(c, i) < 0)
         return -1;
-    if (d->parameters[i].kind == KIND_TENSOR && (argument->owner = tensor_owner(tensor)) == NULL)
-        return -1;
-    tensor->buffers++; /* closing it has to wait for the call */
-    c->used[i] = tensor;
-    return 0;
+    return check_tensor_argument(c->function->declaration, i, &c->frame.arguments[i]);
 }
 
 /* --- arguments: scalars ------------------------------------------------------------------------------------------- */
@@ -243,7 +251,7 @@ static int decode_scalar(call *c, int i)
 {
     const call_declaration *d = c->function->declaration;
     call_argument *argument = &c->frame.arguments[i];
-    PyObject *object = *c->given[i];
+    PyObject *object = c->given[i];
     switch (d->parameters[i].kind) {
     case KIND_FLOAT:
         argument->real = PyFloat_AsDouble(object);
@@ -269,16 +277,30 @@ static int decode_scalar(call *c, int i)
     }
 }
 
-static int decode_arguments(call *c)
+/* Decodes the next argument. c->decoded counts those for which there is something to drop afterwards. */
+static int decode_argument(call *c, int i)
 {
     const call_declaration *d = c->function->declaration;
-    for (int i = 0; i < d->parameter_count; i++) {
-        if (!c->frame.arguments[i].given)
-            continue;
-        int decoded = d->parameters[i].kind <= KIND_TENSOR ? decode_tensor(c, i) : decode_scalar(c, i);
-        if (decoded < 0)
+    const call_parameter *parameter = &d->parameters[i];
+    c->used[i] = NULL;
+    c->held[i] = NULL;
+    c->decoded = i + 1;
+    bool given = c->given[i] != NULL && !(parameter->optional && c->given[i] == Py_None);
+    c->frame.arguments[i].given = given;
+    if (given)
+        return parameter->kind <= KIND_TENSOR ? decode_tensor(c, i) : decode_scalar(c, i);
+    if (parameter->optional)
+        return 0;
+    PyErr_Format(PyExc_TypeError, "%s.%s() needs argument %s", d->module, d->name, parameter->name);
+    return -1;
+}
+
+static int decode_arguments(call *c)
+{
+    int count = c->function->declaration->parameter_count;
+    for (int i = 0; i < count; i++)
+        if (decode_argument(c, i) < 0)
             return -1;
-    }
     return 0;
 }
 
@@ -324,7 +346,7 @@ static int refuse_dtypes(const call *c)
             continue;
         bool known = false;
         for (int o = 0; o < d->overload_count; o++)
-            known = known || accepts(&d->overloads[o], i, c->frame.arguments[i].tensor.dtype);
+            known = known || accepts(&d->overloads[o], i, c->frame.arguments[i].view.dtype);
         if (!known) {
             PyObject *accepted = accepted_dtypes(d, i);
             if (accepted == NULL)
@@ -332,7 +354,7 @@ static int refuse_dtypes(const call *c)
             complain(PyExc_TypeError, d, i,
                      PyUnicode_FromFormat("has dtype %s; accepted: %U; convert it first, for example with x.astype('float64') "
                                           "or x.to(torch.float64)",
-                                          dtype_name(c->frame.arguments[i].tensor.dtype, name), accepted));
+                                          dtype_name(c->frame.arguments[i].view.dtype, name), accepted));
             Py_DECREF(accepted);
             return -1;
         }
@@ -340,12 +362,12 @@ static int refuse_dtypes(const call *c)
             first = i;
     }
     for (int i = first + 1; first >= 0 && i < d->parameter_count; i++)
-        if (is_typed(c, i) && memcmp(&c->frame.arguments[i].tensor.dtype, &c->frame.arguments[first].tensor.dtype, sizeof(DLDataType)) != 0)
+        if (is_typed(c, i) && memcmp(&c->frame.arguments[i].view.dtype, &c->frame.arguments[first].view.dtype, sizeof(DLDataType)) != 0)
             return complain(PyExc_TypeError, d, i,
                             PyUnicode_FromFormat("has dtype %s and argument %s has %s; both must have the same, "
                                                  "for example by x.astype('float64')",
-                                                 dtype_name(c->frame.arguments[i].tensor.dtype, name), d->parameters[first].name,
-                                                 dtype_name(c->frame.arguments[first].tensor.dtype, first_name)));
+                                                 dtype_name(c->frame.arguments[i].view.dtype, name), d->parameters[first].name,
+                                                 dtype_name(c->frame.arguments[first].view.dtype, first_name)));
     PyErr_Format(PyExc_TypeError, "%s.%s() has no form for this combination of dtypes", d->module, d->name);
     return -1;
 }
@@ -355,7 +377,7 @@ static int choose_overload(call *c)
     const call_declaration *d = c->function->declaration;
     for (int o = 0; o < d->overload_count; o++) {
         int i = 0;
-        while (i < d->parameter_count && (!is_typed(c, i) || accepts(&d->overloads[o], i, c->frame.arguments[i].tensor.dtype)))
+        while (i < d->parameter_count && (!is_typed(c, i) || accepts(&d->overloads[o], i, c->frame.arguments[i].view.dtype)))
             i++;
         if (i == d->parameter_count) {
             c->frame.function = d->overloads[o].function;
@@ -402,9 +424,12 @@ static bool wait_a_little(waiter *w)
     return finished;
 }
 
+/* How a crossing went. Interrupted: an exception is set, and what the call gave is to be dropped. */
+typedef enum { NOT_CROSSED, CROSSED, INTERRUPTED } crossing;
+
 /* Runs the call beside this thread, which looks at Python's signals meanwhile. An exception from a signal handler, such as
  * KeyboardInterrupt, cancels the context; the call has to end by itself then, and its outcome is dropped. */
-static int cross_interruptibly(call_frame *frame)
+static crossing cross_interruptibly(call_frame *frame)
 {
     waiter w = {.mutex = PTHREAD_MUTEX_INITIALIZER, .finished = false};
     pthread_condattr_t attributes;
@@ -425,16 +450,16 @@ static int cross_interruptibly(call_frame *frame)
     }
     pthread_cond_destroy(&w.condition);
     pthread_mutex_destroy(&w.mutex);
-    return canceled ? -1 : 0;
+    return canceled ? INTERRUPTED : CROSSED;
 }
 
-static int cross(call *c)
+static crossing cross(call *c)
 {
     const call_declaration *d = c->function->declaration;
     c->frame.error = ERROR_NONE;
     c->frame.message = NULL;
     if (guard_enter_go() < 0)
-        return -1;
+        return NOT_CROSSED;
     if (d->context)
         return cross_interruptibly(&c->frame);
     if (d->quick) {
@@ -444,7 +469,7 @@ static int cross(call *c)
         dlpackgoCall(&c->frame);
         Py_END_ALLOW_THREADS
     }
-    return 0;
+    return CROSSED;
 }
 
 /* --- errors ------------------------------------------------------------------------------------------------------- */
@@ -460,6 +485,8 @@ static PyObject *exception_of(int error)
         return PyExc_MemoryError;
     case ERROR_INDEX:
         return PyExc_IndexError;
+    case ERROR_IMPORT:
+        return PyExc_ImportError;
     case ERROR_VALUE:
         return PyExc_ValueError;
     default:
@@ -580,7 +607,7 @@ static void drop_results(call *c)
 
 static void drop_arguments(call *c)
 {
-    for (int i = 0; i < c->function->declaration->parameter_count; i++) {
+    for (int i = 0; i < c->decoded; i++) {
         if (c->used[i] != NULL)
             c->used[i]->buffers--;
         Py_XDECREF(c->held[i]);
@@ -591,19 +618,16 @@ static PyObject *call_function(PyObject *self, PyObject *const *args, Py_ssize_t
 {
     call c; /* large, and only what a call uses is ever written */
     c.function = (FunctionObject *)self;
-    for (int i = 0; i < c.function->declaration->parameter_count; i++) {
-        c.used[i] = NULL;
-        c.held[i] = NULL;
-    }
+    c.decoded = 0;
     guard_drain_deferred();
     PyObject *result = NULL;
     if (match_arguments(&c, args, nargs, names) == 0 && decode_arguments(&c) == 0 && choose_overload(&c) == 0) {
         int crossed = cross(&c);
-        if (crossed == 0 && c.frame.error == ERROR_NONE)
+        if (crossed == CROSSED && c.frame.error == ERROR_NONE)
             result = encode_results(&c);
-        else if (crossed == 0)
+        else if (crossed == CROSSED)
             raise_go_error(&c);
-        if (crossed == 0 || c.function->declaration->context)
+        if (crossed != NOT_CROSSED)
             drop_results(&c);
     }
     drop_arguments(&c);

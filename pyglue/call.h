@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "../safe/owner.h"
+#include "../safe/view.h"
 
 enum { CALL_MAX_ARGUMENTS = 16, CALL_MAX_RESULTS = 4 };
 
@@ -26,8 +27,7 @@ enum {
 /* --- the frame ---------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-    DLTensor tensor;       /* sound, strides given */
-    uint64_t flags;
+    dlpackgo_view view;    /* Go reads it where it lies */
     dlpackgo_owner *owner; /* KIND_TENSOR: borrowed for the call */
     double real, imaginary;
     int64_t integer;       /* also the truth of a bool, and the length of text */
@@ -54,6 +54,7 @@ enum {
     ERROR_RUNTIME,
     ERROR_MEMORY,
     ERROR_INDEX,
+    ERROR_IMPORT,
     ERROR_CANCELED,
     ERROR_PANIC, /* RuntimeError with the Go stack in its notes */
 };

@@ -69,53 +69,57 @@ PyObject *tensor_copy(PyObject *object, PyObject *unused)
 
 static PyObject *dtype_keyword; /* "dtype" */
 
+static const DLDataType boolean = {kDLBool, 8, 1}, int64 = {kDLInt, 64, 1}, float64 = {kDLFloat, 64, 1},
+                        complex128 = {kDLComplex, 128, 1};
+
+static int parse_extent(PyObject *object, int axis, int64_t *extent)
+{
+    *extent = PyNumber_AsSsize_t(object, PyExc_ValueError);
+    if (*extent >= 0)
+        return 0;
+    if (!PyErr_Occurred())
+        PyErr_Format(PyExc_ValueError, "shape[%d] is %lld; an extent must be 0 or more", axis, (long long)*extent);
+    return -1;
+}
+
 /* An extent, or a sequence of them. Returns ndim, or -1. */
 static int parse_shape(PyObject *object, int64_t shape[DLPACKGO_MAX_NDIM])
 {
-    PyObject *items = PyIndex_Check(object) ? PyTuple_Pack(1, object) : PySequence_Tuple(object);
+    if (PyIndex_Check(object))
+        return parse_extent(object, 0, shape) < 0 ? -1 : 1;
+    PyObject *items = PySequence_Tuple(object);
     if (items == NULL) {
         if (PyErr_ExceptionMatches(PyExc_TypeError))
             PyErr_Format(PyExc_TypeError, "a shape is an integer or a sequence of integers; got %R", object);
         return -1;
     }
-    Py_ssize_t ndim = PyTuple_Size(items);
+    int ndim = (int)PyTuple_Size(items);
     if (ndim > DLPACKGO_MAX_NDIM) {
-        PyErr_Format(PyExc_ValueError, "a tensor has at most %d axes; the shape has %zd", DLPACKGO_MAX_NDIM, ndim);
+        PyErr_Format(PyExc_ValueError, "a tensor has at most %d axes; the shape has %d", DLPACKGO_MAX_NDIM, ndim);
         ndim = -1;
     }
-    for (Py_ssize_t i = 0; i < ndim; i++) {
-        Py_ssize_t extent = PyNumber_AsSsize_t(PyTuple_GetItem(items, i), PyExc_ValueError);
-        if (extent < 0) {
-            if (!PyErr_Occurred())
-                PyErr_Format(PyExc_ValueError, "shape[%zd] is %zd; an extent must be 0 or more", i, extent);
+    for (int i = 0; i < ndim; i++)
+        if (parse_extent(PyTuple_GetItem(items, i), i, &shape[i]) < 0)
             ndim = -1;
-            break;
-        }
-        shape[i] = extent;
-    }
     Py_DECREF(items);
-    return (int)ndim;
+    return ndim;
 }
 
-/* The dtype= of a call with positional arguments nargs, or the one that fallback names. */
+/* The dtype= of a call with nargs positional arguments, or else fallback. */
 static int parse_dtype_keyword(const char *function, PyObject *const *args, Py_ssize_t nargs, PyObject *names,
-                               const char *fallback, DLDataType *dtype)
+                               DLDataType fallback, DLDataType *dtype)
 {
-    PyObject *given = NULL;
+    *dtype = fallback;
     for (Py_ssize_t i = 0; names != NULL && i < PyTuple_Size(names); i++) {
-        PyObject *name = PyTuple_GetItem(names, i);
+        PyObject *name = PyTuple_GetItem(names, i), *given = args[nargs + i];
         if (keyword_index(name, &dtype_keyword, 1) != 0) {
             PyErr_Format(PyExc_TypeError, "%s() takes the keyword dtype; got %R", function, name);
             return -1;
         }
-        given = args[nargs + i];
+        if (given != Py_None && dtype_parse(given, dtype) < 0)
+            return -1;
     }
-    if (given != NULL && given != Py_None)
-        return dtype_parse(given, dtype);
-    PyObject *name = PyUnicode_FromString(fallback);
-    int parsed = name == NULL ? -1 : dtype_parse(name, dtype);
-    Py_XDECREF(name);
-    return parsed;
+    return 0;
 }
 
 static int check_count(const char *function, Py_ssize_t nargs, Py_ssize_t wanted)
@@ -211,7 +215,7 @@ static PyObject *create(const char *function, bool zeroed, PyObject *const *args
     if (check_count(function, nargs, 1) < 0)
         return NULL;
     int ndim = parse_shape(args[0], shape);
-    if (ndim < 0 || parse_dtype_keyword(function, args, nargs, names, "float64", &dtype) < 0)
+    if (ndim < 0 || parse_dtype_keyword(function, args, nargs, names, float64, &dtype) < 0)
         return NULL;
     return (PyObject *)tensor_create(shape, ndim, dtype, 0, zeroed);
 }
@@ -228,7 +232,7 @@ static PyObject *create_zeros(PyObject *module, PyObject *const *args, Py_ssize_
     return create("zeros", true, args, nargs, names);
 }
 
-static PyObject *create_filled(const char *function, PyObject *value, const char *fallback, PyObject *const *args,
+static PyObject *create_filled(const char *function, PyObject *value, DLDataType fallback, PyObject *const *args,
                                Py_ssize_t nargs, PyObject *names)
 {
     int64_t shape[DLPACKGO_MAX_NDIM];
@@ -240,13 +244,13 @@ static PyObject *create_filled(const char *function, PyObject *value, const char
 }
 
 /* What a Python number becomes when no dtype is given. */
-static const char *natural_dtype(PyObject *value)
+static DLDataType natural_dtype(PyObject *value)
 {
     if (PyBool_Check(value))
-        return "bool";
+        return boolean;
     if (PyIndex_Check(value))
-        return "int64";
-    return PyComplex_Check(value) ? "complex128" : "float64";
+        return int64;
+    return PyComplex_Check(value) ? complex128 : float64;
 }
 
 static PyObject *create_ones(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
@@ -255,7 +259,7 @@ static PyObject *create_ones(PyObject *module, PyObject *const *args, Py_ssize_t
     if (check_count("ones", nargs, 1) < 0)
         return NULL;
     PyObject *one = PyLong_FromLong(1);
-    PyObject *result = one == NULL ? NULL : create_filled("ones", one, "float64", args, nargs, names);
+    PyObject *result = one == NULL ? NULL : create_filled("ones", one, float64, args, nargs, names);
     Py_XDECREF(one);
     return result;
 }
@@ -308,7 +312,7 @@ static PyObject *create_arange(PyObject *module, PyObject *const *args, Py_ssize
     (void)module;
     DLDataType dtype;
     double numbers[3] = {0, 0, 1};
-    const char *fallback = "int64";
+    DLDataType fallback = int64;
     if (nargs < 1 || nargs > 3) {
         PyErr_Format(PyExc_TypeError, "arange() takes stop, or start and stop, or start, stop and step; got %zd arguments", nargs);
         return NULL;
@@ -318,7 +322,7 @@ static PyObject *create_arange(PyObject *module, PyObject *const *args, Py_ssize
         if (PyErr_Occurred())
             return NULL;
         if (!PyIndex_Check(args[i]))
-            fallback = "float64";
+            fallback = float64;
     }
     int64_t length = range_length(numbers[0], numbers[1], numbers[2]);
     if (length < 0 || parse_dtype_keyword("arange", args, nargs, names, fallback, &dtype) < 0)

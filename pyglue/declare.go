@@ -1,6 +1,6 @@
 package pyglue
 
-// #cgo CFLAGS: -std=gnu11 -Wall -Wextra -Werror
+// #cgo CFLAGS: -std=gnu11 -Wall -Wextra -Werror -fvisibility=hidden
 // #include <stdlib.h>
 // #include "call.h"
 import "C"

@@ -26,6 +26,7 @@ const (
 	RuntimeError Exception = C.ERROR_RUNTIME
 	MemoryError  Exception = C.ERROR_MEMORY
 	IndexError   Exception = C.ERROR_INDEX
+	ImportError  Exception = C.ERROR_IMPORT
 )
 
 // raised is an error that knows its exception.

@@ -78,7 +78,7 @@ func Func1R0[P1 any](f func(P1) error) Func {
 		parameters: []parameter{p1.parameter},
 		results:    []int{},
 		call: func(frame *C.call_frame) error {
-			return f(p1.decode(&frame.arguments[0]))
+			return f(p1.from(&frame.arguments[0]))
 		},
 	}
 }
@@ -91,7 +91,7 @@ func Func1[P1, R1 any](f func(P1) (R1, error)) Func {
 		parameters: []parameter{p1.parameter},
 		results:    []int{r1.kind},
 		call: func(frame *C.call_frame) error {
-			v1, err := f(p1.decode(&frame.arguments[0]))
+			v1, err := f(p1.from(&frame.arguments[0]))
 			if err != nil {
 				return err
 			}
@@ -109,7 +109,7 @@ func Func1R2[P1, R1, R2 any](f func(P1) (R1, R2, error)) Func {
 		parameters: []parameter{p1.parameter},
 		results:    []int{r1.kind, r2.kind},
 		call: func(frame *C.call_frame) error {
-			v1, v2, err := f(p1.decode(&frame.arguments[0]))
+			v1, v2, err := f(p1.from(&frame.arguments[0]))
 			if err != nil {
 				return err
 			}
@@ -129,7 +129,7 @@ func Func1R3[P1, R1, R2, R3 any](f func(P1) (R1, R2, R3, error)) Func {
 		parameters: []parameter{p1.parameter},
 		results:    []int{r1.kind, r2.kind, r3.kind},
 		call: func(frame *C.call_frame) error {
-			v1, v2, v3, err := f(p1.decode(&frame.arguments[0]))
+			v1, v2, v3, err := f(p1.from(&frame.arguments[0]))
 			if err != nil {
 				return err
 			}
@@ -147,7 +147,7 @@ func Func2R0[P1, P2 any](f func(P1, P2) error) Func {
 		parameters: []parameter{p1.parameter, p2.parameter},
 		results:    []int{},
 		call: func(frame *C.call_frame) error {
-			return f(p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]))
+			return f(p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]))
 		},
 	}
 }
@@ -161,7 +161,7 @@ func Func2[P1, P2, R1 any](f func(P1, P2) (R1, error)) Func {
 		parameters: []parameter{p1.parameter, p2.parameter},
 		results:    []int{r1.kind},
 		call: func(frame *C.call_frame) error {
-			v1, err := f(p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]))
+			v1, err := f(p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]))
 			if err != nil {
 				return err
 			}
@@ -180,7 +180,7 @@ func Func2R2[P1, P2, R1, R2 any](f func(P1, P2) (R1, R2, error)) Func {
 		parameters: []parameter{p1.parameter, p2.parameter},
 		results:    []int{r1.kind, r2.kind},
 		call: func(frame *C.call_frame) error {
-			v1, v2, err := f(p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]))
+			v1, v2, err := f(p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]))
 			if err != nil {
 				return err
 			}
@@ -201,7 +201,7 @@ func Func2R3[P1, P2, R1, R2, R3 any](f func(P1, P2) (R1, R2, R3, error)) Func {
 		parameters: []parameter{p1.parameter, p2.parameter},
 		results:    []int{r1.kind, r2.kind, r3.kind},
 		call: func(frame *C.call_frame) error {
-			v1, v2, v3, err := f(p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]))
+			v1, v2, v3, err := f(p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]))
 			if err != nil {
 				return err
 			}
@@ -220,7 +220,7 @@ func Func3R0[P1, P2, P3 any](f func(P1, P2, P3) error) Func {
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter},
 		results:    []int{},
 		call: func(frame *C.call_frame) error {
-			return f(p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]))
+			return f(p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]))
 		},
 	}
 }
@@ -235,7 +235,7 @@ func Func3[P1, P2, P3, R1 any](f func(P1, P2, P3) (R1, error)) Func {
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter},
 		results:    []int{r1.kind},
 		call: func(frame *C.call_frame) error {
-			v1, err := f(p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]))
+			v1, err := f(p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]))
 			if err != nil {
 				return err
 			}
@@ -255,7 +255,7 @@ func Func3R2[P1, P2, P3, R1, R2 any](f func(P1, P2, P3) (R1, R2, error)) Func {
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter},
 		results:    []int{r1.kind, r2.kind},
 		call: func(frame *C.call_frame) error {
-			v1, v2, err := f(p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]))
+			v1, v2, err := f(p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]))
 			if err != nil {
 				return err
 			}
@@ -277,7 +277,7 @@ func Func3R3[P1, P2, P3, R1, R2, R3 any](f func(P1, P2, P3) (R1, R2, R3, error))
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter},
 		results:    []int{r1.kind, r2.kind, r3.kind},
 		call: func(frame *C.call_frame) error {
-			v1, v2, v3, err := f(p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]))
+			v1, v2, v3, err := f(p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]))
 			if err != nil {
 				return err
 			}
@@ -297,7 +297,7 @@ func Func4R0[P1, P2, P3, P4 any](f func(P1, P2, P3, P4) error) Func {
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter},
 		results:    []int{},
 		call: func(frame *C.call_frame) error {
-			return f(p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]))
+			return f(p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]))
 		},
 	}
 }
@@ -313,7 +313,7 @@ func Func4[P1, P2, P3, P4, R1 any](f func(P1, P2, P3, P4) (R1, error)) Func {
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter},
 		results:    []int{r1.kind},
 		call: func(frame *C.call_frame) error {
-			v1, err := f(p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]))
+			v1, err := f(p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]))
 			if err != nil {
 				return err
 			}
@@ -334,7 +334,7 @@ func Func4R2[P1, P2, P3, P4, R1, R2 any](f func(P1, P2, P3, P4) (R1, R2, error))
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter},
 		results:    []int{r1.kind, r2.kind},
 		call: func(frame *C.call_frame) error {
-			v1, v2, err := f(p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]))
+			v1, v2, err := f(p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]))
 			if err != nil {
 				return err
 			}
@@ -357,7 +357,7 @@ func Func4R3[P1, P2, P3, P4, R1, R2, R3 any](f func(P1, P2, P3, P4) (R1, R2, R3,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter},
 		results:    []int{r1.kind, r2.kind, r3.kind},
 		call: func(frame *C.call_frame) error {
-			v1, v2, v3, err := f(p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]))
+			v1, v2, v3, err := f(p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]))
 			if err != nil {
 				return err
 			}
@@ -378,7 +378,7 @@ func Func5R0[P1, P2, P3, P4, P5 any](f func(P1, P2, P3, P4, P5) error) Func {
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter},
 		results:    []int{},
 		call: func(frame *C.call_frame) error {
-			return f(p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]), p5.decode(&frame.arguments[4]))
+			return f(p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]), p5.from(&frame.arguments[4]))
 		},
 	}
 }
@@ -395,7 +395,7 @@ func Func5[P1, P2, P3, P4, P5, R1 any](f func(P1, P2, P3, P4, P5) (R1, error)) F
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter},
 		results:    []int{r1.kind},
 		call: func(frame *C.call_frame) error {
-			v1, err := f(p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]), p5.decode(&frame.arguments[4]))
+			v1, err := f(p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]), p5.from(&frame.arguments[4]))
 			if err != nil {
 				return err
 			}
@@ -417,7 +417,7 @@ func Func5R2[P1, P2, P3, P4, P5, R1, R2 any](f func(P1, P2, P3, P4, P5) (R1, R2,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter},
 		results:    []int{r1.kind, r2.kind},
 		call: func(frame *C.call_frame) error {
-			v1, v2, err := f(p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]), p5.decode(&frame.arguments[4]))
+			v1, v2, err := f(p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]), p5.from(&frame.arguments[4]))
 			if err != nil {
 				return err
 			}
@@ -441,7 +441,7 @@ func Func5R3[P1, P2, P3, P4, P5, R1, R2, R3 any](f func(P1, P2, P3, P4, P5) (R1,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter},
 		results:    []int{r1.kind, r2.kind, r3.kind},
 		call: func(frame *C.call_frame) error {
-			v1, v2, v3, err := f(p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]), p5.decode(&frame.arguments[4]))
+			v1, v2, v3, err := f(p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]), p5.from(&frame.arguments[4]))
 			if err != nil {
 				return err
 			}
@@ -463,7 +463,7 @@ func Func6R0[P1, P2, P3, P4, P5, P6 any](f func(P1, P2, P3, P4, P5, P6) error) F
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter},
 		results:    []int{},
 		call: func(frame *C.call_frame) error {
-			return f(p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]), p5.decode(&frame.arguments[4]), p6.decode(&frame.arguments[5]))
+			return f(p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]), p5.from(&frame.arguments[4]), p6.from(&frame.arguments[5]))
 		},
 	}
 }
@@ -481,7 +481,7 @@ func Func6[P1, P2, P3, P4, P5, P6, R1 any](f func(P1, P2, P3, P4, P5, P6) (R1, e
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter},
 		results:    []int{r1.kind},
 		call: func(frame *C.call_frame) error {
-			v1, err := f(p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]), p5.decode(&frame.arguments[4]), p6.decode(&frame.arguments[5]))
+			v1, err := f(p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]), p5.from(&frame.arguments[4]), p6.from(&frame.arguments[5]))
 			if err != nil {
 				return err
 			}
@@ -504,7 +504,7 @@ func Func6R2[P1, P2, P3, P4, P5, P6, R1, R2 any](f func(P1, P2, P3, P4, P5, P6) 
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter},
 		results:    []int{r1.kind, r2.kind},
 		call: func(frame *C.call_frame) error {
-			v1, v2, err := f(p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]), p5.decode(&frame.arguments[4]), p6.decode(&frame.arguments[5]))
+			v1, v2, err := f(p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]), p5.from(&frame.arguments[4]), p6.from(&frame.arguments[5]))
 			if err != nil {
 				return err
 			}
@@ -529,7 +529,7 @@ func Func6R3[P1, P2, P3, P4, P5, P6, R1, R2, R3 any](f func(P1, P2, P3, P4, P5, 
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter},
 		results:    []int{r1.kind, r2.kind, r3.kind},
 		call: func(frame *C.call_frame) error {
-			v1, v2, v3, err := f(p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]), p5.decode(&frame.arguments[4]), p6.decode(&frame.arguments[5]))
+			v1, v2, v3, err := f(p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]), p5.from(&frame.arguments[4]), p6.from(&frame.arguments[5]))
 			if err != nil {
 				return err
 			}
@@ -552,7 +552,7 @@ func Func7R0[P1, P2, P3, P4, P5, P6, P7 any](f func(P1, P2, P3, P4, P5, P6, P7) 
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter, p7.parameter},
 		results:    []int{},
 		call: func(frame *C.call_frame) error {
-			return f(p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]), p5.decode(&frame.arguments[4]), p6.decode(&frame.arguments[5]), p7.decode(&frame.arguments[6]))
+			return f(p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]), p5.from(&frame.arguments[4]), p6.from(&frame.arguments[5]), p7.from(&frame.arguments[6]))
 		},
 	}
 }
@@ -571,7 +571,7 @@ func Func7[P1, P2, P3, P4, P5, P6, P7, R1 any](f func(P1, P2, P3, P4, P5, P6, P7
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter, p7.parameter},
 		results:    []int{r1.kind},
 		call: func(frame *C.call_frame) error {
-			v1, err := f(p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]), p5.decode(&frame.arguments[4]), p6.decode(&frame.arguments[5]), p7.decode(&frame.arguments[6]))
+			v1, err := f(p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]), p5.from(&frame.arguments[4]), p6.from(&frame.arguments[5]), p7.from(&frame.arguments[6]))
 			if err != nil {
 				return err
 			}
@@ -595,7 +595,7 @@ func Func7R2[P1, P2, P3, P4, P5, P6, P7, R1, R2 any](f func(P1, P2, P3, P4, P5, 
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter, p7.parameter},
 		results:    []int{r1.kind, r2.kind},
 		call: func(frame *C.call_frame) error {
-			v1, v2, err := f(p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]), p5.decode(&frame.arguments[4]), p6.decode(&frame.arguments[5]), p7.decode(&frame.arguments[6]))
+			v1, v2, err := f(p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]), p5.from(&frame.arguments[4]), p6.from(&frame.arguments[5]), p7.from(&frame.arguments[6]))
 			if err != nil {
 				return err
 			}
@@ -621,7 +621,7 @@ func Func7R3[P1, P2, P3, P4, P5, P6, P7, R1, R2, R3 any](f func(P1, P2, P3, P4, 
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter, p7.parameter},
 		results:    []int{r1.kind, r2.kind, r3.kind},
 		call: func(frame *C.call_frame) error {
-			v1, v2, v3, err := f(p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]), p5.decode(&frame.arguments[4]), p6.decode(&frame.arguments[5]), p7.decode(&frame.arguments[6]))
+			v1, v2, v3, err := f(p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]), p5.from(&frame.arguments[4]), p6.from(&frame.arguments[5]), p7.from(&frame.arguments[6]))
 			if err != nil {
 				return err
 			}
@@ -645,7 +645,7 @@ func Func8R0[P1, P2, P3, P4, P5, P6, P7, P8 any](f func(P1, P2, P3, P4, P5, P6, 
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter, p7.parameter, p8.parameter},
 		results:    []int{},
 		call: func(frame *C.call_frame) error {
-			return f(p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]), p5.decode(&frame.arguments[4]), p6.decode(&frame.arguments[5]), p7.decode(&frame.arguments[6]), p8.decode(&frame.arguments[7]))
+			return f(p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]), p5.from(&frame.arguments[4]), p6.from(&frame.arguments[5]), p7.from(&frame.arguments[6]), p8.from(&frame.arguments[7]))
 		},
 	}
 }
@@ -665,7 +665,7 @@ func Func8[P1, P2, P3, P4, P5, P6, P7, P8, R1 any](f func(P1, P2, P3, P4, P5, P6
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter, p7.parameter, p8.parameter},
 		results:    []int{r1.kind},
 		call: func(frame *C.call_frame) error {
-			v1, err := f(p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]), p5.decode(&frame.arguments[4]), p6.decode(&frame.arguments[5]), p7.decode(&frame.arguments[6]), p8.decode(&frame.arguments[7]))
+			v1, err := f(p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]), p5.from(&frame.arguments[4]), p6.from(&frame.arguments[5]), p7.from(&frame.arguments[6]), p8.from(&frame.arguments[7]))
 			if err != nil {
 				return err
 			}
@@ -690,7 +690,7 @@ func Func8R2[P1, P2, P3, P4, P5, P6, P7, P8, R1, R2 any](f func(P1, P2, P3, P4, 
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter, p7.parameter, p8.parameter},
 		results:    []int{r1.kind, r2.kind},
 		call: func(frame *C.call_frame) error {
-			v1, v2, err := f(p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]), p5.decode(&frame.arguments[4]), p6.decode(&frame.arguments[5]), p7.decode(&frame.arguments[6]), p8.decode(&frame.arguments[7]))
+			v1, v2, err := f(p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]), p5.from(&frame.arguments[4]), p6.from(&frame.arguments[5]), p7.from(&frame.arguments[6]), p8.from(&frame.arguments[7]))
 			if err != nil {
 				return err
 			}
@@ -717,7 +717,7 @@ func Func8R3[P1, P2, P3, P4, P5, P6, P7, P8, R1, R2, R3 any](f func(P1, P2, P3, 
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter, p7.parameter, p8.parameter},
 		results:    []int{r1.kind, r2.kind, r3.kind},
 		call: func(frame *C.call_frame) error {
-			v1, v2, v3, err := f(p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]), p5.decode(&frame.arguments[4]), p6.decode(&frame.arguments[5]), p7.decode(&frame.arguments[6]), p8.decode(&frame.arguments[7]))
+			v1, v2, v3, err := f(p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]), p5.from(&frame.arguments[4]), p6.from(&frame.arguments[5]), p7.from(&frame.arguments[6]), p8.from(&frame.arguments[7]))
 			if err != nil {
 				return err
 			}
@@ -803,7 +803,7 @@ func FuncContext1R0[P1 any](f func(context.Context, P1) error) Func {
 		parameters: []parameter{p1.parameter},
 		results:    []int{},
 		call: func(frame *C.call_frame) error {
-			return f(contextOf(frame), p1.decode(&frame.arguments[0]))
+			return f(contextOf(frame), p1.from(&frame.arguments[0]))
 		},
 	}
 }
@@ -817,7 +817,7 @@ func FuncContext1[P1, R1 any](f func(context.Context, P1) (R1, error)) Func {
 		parameters: []parameter{p1.parameter},
 		results:    []int{r1.kind},
 		call: func(frame *C.call_frame) error {
-			v1, err := f(contextOf(frame), p1.decode(&frame.arguments[0]))
+			v1, err := f(contextOf(frame), p1.from(&frame.arguments[0]))
 			if err != nil {
 				return err
 			}
@@ -836,7 +836,7 @@ func FuncContext1R2[P1, R1, R2 any](f func(context.Context, P1) (R1, R2, error))
 		parameters: []parameter{p1.parameter},
 		results:    []int{r1.kind, r2.kind},
 		call: func(frame *C.call_frame) error {
-			v1, v2, err := f(contextOf(frame), p1.decode(&frame.arguments[0]))
+			v1, v2, err := f(contextOf(frame), p1.from(&frame.arguments[0]))
 			if err != nil {
 				return err
 			}
@@ -857,7 +857,7 @@ func FuncContext1R3[P1, R1, R2, R3 any](f func(context.Context, P1) (R1, R2, R3,
 		parameters: []parameter{p1.parameter},
 		results:    []int{r1.kind, r2.kind, r3.kind},
 		call: func(frame *C.call_frame) error {
-			v1, v2, v3, err := f(contextOf(frame), p1.decode(&frame.arguments[0]))
+			v1, v2, v3, err := f(contextOf(frame), p1.from(&frame.arguments[0]))
 			if err != nil {
 				return err
 			}
@@ -876,7 +876,7 @@ func FuncContext2R0[P1, P2 any](f func(context.Context, P1, P2) error) Func {
 		parameters: []parameter{p1.parameter, p2.parameter},
 		results:    []int{},
 		call: func(frame *C.call_frame) error {
-			return f(contextOf(frame), p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]))
+			return f(contextOf(frame), p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]))
 		},
 	}
 }
@@ -891,7 +891,7 @@ func FuncContext2[P1, P2, R1 any](f func(context.Context, P1, P2) (R1, error)) F
 		parameters: []parameter{p1.parameter, p2.parameter},
 		results:    []int{r1.kind},
 		call: func(frame *C.call_frame) error {
-			v1, err := f(contextOf(frame), p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]))
+			v1, err := f(contextOf(frame), p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]))
 			if err != nil {
 				return err
 			}
@@ -911,7 +911,7 @@ func FuncContext2R2[P1, P2, R1, R2 any](f func(context.Context, P1, P2) (R1, R2,
 		parameters: []parameter{p1.parameter, p2.parameter},
 		results:    []int{r1.kind, r2.kind},
 		call: func(frame *C.call_frame) error {
-			v1, v2, err := f(contextOf(frame), p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]))
+			v1, v2, err := f(contextOf(frame), p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]))
 			if err != nil {
 				return err
 			}
@@ -933,7 +933,7 @@ func FuncContext2R3[P1, P2, R1, R2, R3 any](f func(context.Context, P1, P2) (R1,
 		parameters: []parameter{p1.parameter, p2.parameter},
 		results:    []int{r1.kind, r2.kind, r3.kind},
 		call: func(frame *C.call_frame) error {
-			v1, v2, v3, err := f(contextOf(frame), p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]))
+			v1, v2, v3, err := f(contextOf(frame), p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]))
 			if err != nil {
 				return err
 			}
@@ -953,7 +953,7 @@ func FuncContext3R0[P1, P2, P3 any](f func(context.Context, P1, P2, P3) error) F
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter},
 		results:    []int{},
 		call: func(frame *C.call_frame) error {
-			return f(contextOf(frame), p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]))
+			return f(contextOf(frame), p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]))
 		},
 	}
 }
@@ -969,7 +969,7 @@ func FuncContext3[P1, P2, P3, R1 any](f func(context.Context, P1, P2, P3) (R1, e
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter},
 		results:    []int{r1.kind},
 		call: func(frame *C.call_frame) error {
-			v1, err := f(contextOf(frame), p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]))
+			v1, err := f(contextOf(frame), p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]))
 			if err != nil {
 				return err
 			}
@@ -990,7 +990,7 @@ func FuncContext3R2[P1, P2, P3, R1, R2 any](f func(context.Context, P1, P2, P3) 
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter},
 		results:    []int{r1.kind, r2.kind},
 		call: func(frame *C.call_frame) error {
-			v1, v2, err := f(contextOf(frame), p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]))
+			v1, v2, err := f(contextOf(frame), p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]))
 			if err != nil {
 				return err
 			}
@@ -1013,7 +1013,7 @@ func FuncContext3R3[P1, P2, P3, R1, R2, R3 any](f func(context.Context, P1, P2, 
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter},
 		results:    []int{r1.kind, r2.kind, r3.kind},
 		call: func(frame *C.call_frame) error {
-			v1, v2, v3, err := f(contextOf(frame), p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]))
+			v1, v2, v3, err := f(contextOf(frame), p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]))
 			if err != nil {
 				return err
 			}
@@ -1034,7 +1034,7 @@ func FuncContext4R0[P1, P2, P3, P4 any](f func(context.Context, P1, P2, P3, P4) 
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter},
 		results:    []int{},
 		call: func(frame *C.call_frame) error {
-			return f(contextOf(frame), p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]))
+			return f(contextOf(frame), p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]))
 		},
 	}
 }
@@ -1051,7 +1051,7 @@ func FuncContext4[P1, P2, P3, P4, R1 any](f func(context.Context, P1, P2, P3, P4
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter},
 		results:    []int{r1.kind},
 		call: func(frame *C.call_frame) error {
-			v1, err := f(contextOf(frame), p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]))
+			v1, err := f(contextOf(frame), p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]))
 			if err != nil {
 				return err
 			}
@@ -1073,7 +1073,7 @@ func FuncContext4R2[P1, P2, P3, P4, R1, R2 any](f func(context.Context, P1, P2, 
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter},
 		results:    []int{r1.kind, r2.kind},
 		call: func(frame *C.call_frame) error {
-			v1, v2, err := f(contextOf(frame), p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]))
+			v1, v2, err := f(contextOf(frame), p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]))
 			if err != nil {
 				return err
 			}
@@ -1097,7 +1097,7 @@ func FuncContext4R3[P1, P2, P3, P4, R1, R2, R3 any](f func(context.Context, P1, 
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter},
 		results:    []int{r1.kind, r2.kind, r3.kind},
 		call: func(frame *C.call_frame) error {
-			v1, v2, v3, err := f(contextOf(frame), p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]))
+			v1, v2, v3, err := f(contextOf(frame), p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]))
 			if err != nil {
 				return err
 			}
@@ -1119,7 +1119,7 @@ func FuncContext5R0[P1, P2, P3, P4, P5 any](f func(context.Context, P1, P2, P3, 
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter},
 		results:    []int{},
 		call: func(frame *C.call_frame) error {
-			return f(contextOf(frame), p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]), p5.decode(&frame.arguments[4]))
+			return f(contextOf(frame), p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]), p5.from(&frame.arguments[4]))
 		},
 	}
 }
@@ -1137,7 +1137,7 @@ func FuncContext5[P1, P2, P3, P4, P5, R1 any](f func(context.Context, P1, P2, P3
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter},
 		results:    []int{r1.kind},
 		call: func(frame *C.call_frame) error {
-			v1, err := f(contextOf(frame), p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]), p5.decode(&frame.arguments[4]))
+			v1, err := f(contextOf(frame), p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]), p5.from(&frame.arguments[4]))
 			if err != nil {
 				return err
 			}
@@ -1160,7 +1160,7 @@ func FuncContext5R2[P1, P2, P3, P4, P5, R1, R2 any](f func(context.Context, P1, 
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter},
 		results:    []int{r1.kind, r2.kind},
 		call: func(frame *C.call_frame) error {
-			v1, v2, err := f(contextOf(frame), p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]), p5.decode(&frame.arguments[4]))
+			v1, v2, err := f(contextOf(frame), p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]), p5.from(&frame.arguments[4]))
 			if err != nil {
 				return err
 			}
@@ -1185,7 +1185,7 @@ func FuncContext5R3[P1, P2, P3, P4, P5, R1, R2, R3 any](f func(context.Context, 
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter},
 		results:    []int{r1.kind, r2.kind, r3.kind},
 		call: func(frame *C.call_frame) error {
-			v1, v2, v3, err := f(contextOf(frame), p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]), p5.decode(&frame.arguments[4]))
+			v1, v2, v3, err := f(contextOf(frame), p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]), p5.from(&frame.arguments[4]))
 			if err != nil {
 				return err
 			}
@@ -1208,7 +1208,7 @@ func FuncContext6R0[P1, P2, P3, P4, P5, P6 any](f func(context.Context, P1, P2, 
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter},
 		results:    []int{},
 		call: func(frame *C.call_frame) error {
-			return f(contextOf(frame), p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]), p5.decode(&frame.arguments[4]), p6.decode(&frame.arguments[5]))
+			return f(contextOf(frame), p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]), p5.from(&frame.arguments[4]), p6.from(&frame.arguments[5]))
 		},
 	}
 }
@@ -1227,7 +1227,7 @@ func FuncContext6[P1, P2, P3, P4, P5, P6, R1 any](f func(context.Context, P1, P2
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter},
 		results:    []int{r1.kind},
 		call: func(frame *C.call_frame) error {
-			v1, err := f(contextOf(frame), p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]), p5.decode(&frame.arguments[4]), p6.decode(&frame.arguments[5]))
+			v1, err := f(contextOf(frame), p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]), p5.from(&frame.arguments[4]), p6.from(&frame.arguments[5]))
 			if err != nil {
 				return err
 			}
@@ -1251,7 +1251,7 @@ func FuncContext6R2[P1, P2, P3, P4, P5, P6, R1, R2 any](f func(context.Context, 
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter},
 		results:    []int{r1.kind, r2.kind},
 		call: func(frame *C.call_frame) error {
-			v1, v2, err := f(contextOf(frame), p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]), p5.decode(&frame.arguments[4]), p6.decode(&frame.arguments[5]))
+			v1, v2, err := f(contextOf(frame), p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]), p5.from(&frame.arguments[4]), p6.from(&frame.arguments[5]))
 			if err != nil {
 				return err
 			}
@@ -1277,7 +1277,7 @@ func FuncContext6R3[P1, P2, P3, P4, P5, P6, R1, R2, R3 any](f func(context.Conte
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter},
 		results:    []int{r1.kind, r2.kind, r3.kind},
 		call: func(frame *C.call_frame) error {
-			v1, v2, v3, err := f(contextOf(frame), p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]), p5.decode(&frame.arguments[4]), p6.decode(&frame.arguments[5]))
+			v1, v2, v3, err := f(contextOf(frame), p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]), p5.from(&frame.arguments[4]), p6.from(&frame.arguments[5]))
 			if err != nil {
 				return err
 			}
@@ -1301,7 +1301,7 @@ func FuncContext7R0[P1, P2, P3, P4, P5, P6, P7 any](f func(context.Context, P1, 
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter, p7.parameter},
 		results:    []int{},
 		call: func(frame *C.call_frame) error {
-			return f(contextOf(frame), p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]), p5.decode(&frame.arguments[4]), p6.decode(&frame.arguments[5]), p7.decode(&frame.arguments[6]))
+			return f(contextOf(frame), p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]), p5.from(&frame.arguments[4]), p6.from(&frame.arguments[5]), p7.from(&frame.arguments[6]))
 		},
 	}
 }
@@ -1321,7 +1321,7 @@ func FuncContext7[P1, P2, P3, P4, P5, P6, P7, R1 any](f func(context.Context, P1
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter, p7.parameter},
 		results:    []int{r1.kind},
 		call: func(frame *C.call_frame) error {
-			v1, err := f(contextOf(frame), p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]), p5.decode(&frame.arguments[4]), p6.decode(&frame.arguments[5]), p7.decode(&frame.arguments[6]))
+			v1, err := f(contextOf(frame), p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]), p5.from(&frame.arguments[4]), p6.from(&frame.arguments[5]), p7.from(&frame.arguments[6]))
 			if err != nil {
 				return err
 			}
@@ -1346,7 +1346,7 @@ func FuncContext7R2[P1, P2, P3, P4, P5, P6, P7, R1, R2 any](f func(context.Conte
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter, p7.parameter},
 		results:    []int{r1.kind, r2.kind},
 		call: func(frame *C.call_frame) error {
-			v1, v2, err := f(contextOf(frame), p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]), p5.decode(&frame.arguments[4]), p6.decode(&frame.arguments[5]), p7.decode(&frame.arguments[6]))
+			v1, v2, err := f(contextOf(frame), p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]), p5.from(&frame.arguments[4]), p6.from(&frame.arguments[5]), p7.from(&frame.arguments[6]))
 			if err != nil {
 				return err
 			}
@@ -1373,7 +1373,7 @@ func FuncContext7R3[P1, P2, P3, P4, P5, P6, P7, R1, R2, R3 any](f func(context.C
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter, p7.parameter},
 		results:    []int{r1.kind, r2.kind, r3.kind},
 		call: func(frame *C.call_frame) error {
-			v1, v2, v3, err := f(contextOf(frame), p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]), p5.decode(&frame.arguments[4]), p6.decode(&frame.arguments[5]), p7.decode(&frame.arguments[6]))
+			v1, v2, v3, err := f(contextOf(frame), p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]), p5.from(&frame.arguments[4]), p6.from(&frame.arguments[5]), p7.from(&frame.arguments[6]))
 			if err != nil {
 				return err
 			}
@@ -1398,7 +1398,7 @@ func FuncContext8R0[P1, P2, P3, P4, P5, P6, P7, P8 any](f func(context.Context, 
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter, p7.parameter, p8.parameter},
 		results:    []int{},
 		call: func(frame *C.call_frame) error {
-			return f(contextOf(frame), p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]), p5.decode(&frame.arguments[4]), p6.decode(&frame.arguments[5]), p7.decode(&frame.arguments[6]), p8.decode(&frame.arguments[7]))
+			return f(contextOf(frame), p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]), p5.from(&frame.arguments[4]), p6.from(&frame.arguments[5]), p7.from(&frame.arguments[6]), p8.from(&frame.arguments[7]))
 		},
 	}
 }
@@ -1419,7 +1419,7 @@ func FuncContext8[P1, P2, P3, P4, P5, P6, P7, P8, R1 any](f func(context.Context
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter, p7.parameter, p8.parameter},
 		results:    []int{r1.kind},
 		call: func(frame *C.call_frame) error {
-			v1, err := f(contextOf(frame), p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]), p5.decode(&frame.arguments[4]), p6.decode(&frame.arguments[5]), p7.decode(&frame.arguments[6]), p8.decode(&frame.arguments[7]))
+			v1, err := f(contextOf(frame), p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]), p5.from(&frame.arguments[4]), p6.from(&frame.arguments[5]), p7.from(&frame.arguments[6]), p8.from(&frame.arguments[7]))
 			if err != nil {
 				return err
 			}
@@ -1445,7 +1445,7 @@ func FuncContext8R2[P1, P2, P3, P4, P5, P6, P7, P8, R1, R2 any](f func(context.C
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter, p7.parameter, p8.parameter},
 		results:    []int{r1.kind, r2.kind},
 		call: func(frame *C.call_frame) error {
-			v1, v2, err := f(contextOf(frame), p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]), p5.decode(&frame.arguments[4]), p6.decode(&frame.arguments[5]), p7.decode(&frame.arguments[6]), p8.decode(&frame.arguments[7]))
+			v1, v2, err := f(contextOf(frame), p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]), p5.from(&frame.arguments[4]), p6.from(&frame.arguments[5]), p7.from(&frame.arguments[6]), p8.from(&frame.arguments[7]))
 			if err != nil {
 				return err
 			}
@@ -1473,7 +1473,7 @@ func FuncContext8R3[P1, P2, P3, P4, P5, P6, P7, P8, R1, R2, R3 any](f func(conte
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter, p7.parameter, p8.parameter},
 		results:    []int{r1.kind, r2.kind, r3.kind},
 		call: func(frame *C.call_frame) error {
-			v1, v2, v3, err := f(contextOf(frame), p1.decode(&frame.arguments[0]), p2.decode(&frame.arguments[1]), p3.decode(&frame.arguments[2]), p4.decode(&frame.arguments[3]), p5.decode(&frame.arguments[4]), p6.decode(&frame.arguments[5]), p7.decode(&frame.arguments[6]), p8.decode(&frame.arguments[7]))
+			v1, v2, v3, err := f(contextOf(frame), p1.from(&frame.arguments[0]), p2.from(&frame.arguments[1]), p3.from(&frame.arguments[2]), p4.from(&frame.arguments[3]), p5.from(&frame.arguments[4]), p6.from(&frame.arguments[5]), p7.from(&frame.arguments[6]), p8.from(&frame.arguments[7]))
 			if err != nil {
 				return err
 			}

@@ -47,7 +47,7 @@ func adapter(parameters, results int, withContext bool) string {
 		types = "[" + types + " any]"
 	}
 	arguments := list(parameters, parameter)
-	values := list(parameters, func(i int) string { return fmt.Sprintf("p%d.decode(&frame.arguments[%d])", i, i-1) })
+	values := list(parameters, func(i int) string { return fmt.Sprintf("p%d.from(&frame.arguments[%d])", i, i-1) })
 	if withContext {
 		arguments = strings.TrimSuffix("context.Context, "+arguments, ", ")
 		values = strings.TrimSuffix("contextOf(frame), "+values, ", ")
