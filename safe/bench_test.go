@@ -9,47 +9,89 @@ import (
 	"github.com/dlpackgo/dlpackgo/safe/internal/ctest"
 )
 
+// The benchmarks come in groups. The first of each is what the others are measured against, in the same run.
+
+// BenchmarkCall is about calls to an empty C function.
 func BenchmarkCall(b *testing.B) {
-	t := must(safe.New[float32](2, 3, 4, 5))
-	defer t.Close()
-	m := must(safe.Pack(t))
-	defer ctest.Delete(m)
-	b.Run("empty", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			ctest.Ignore(unsafe.Pointer(m))
-		}
-	})
-	b.Run("lend", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			_ = safe.Lend(t, func(m *ffi.DLManagedTensor) error {
-				ctest.Ignore(unsafe.Pointer(m))
-				return nil
-			})
-		}
-	})
+	tensor := must(safe.New[float32](2, 3, 4, 5))
+	defer tensor.Close()
+	view := must(safe.ViewOf[float32](tensor))
+	slice := must(safe.SliceMutView(make([]float32, 120), 2, 3, 4, 5))
+	packed := must(safe.Pack(tensor))
+	defer ctest.Delete(packed)
+	call := func(m *ffi.DLManagedTensor) error {
+		ctest.Ignore(unsafe.Pointer(m))
+		return nil
+	}
+	run(b, "empty", func() { _ = call(packed) })
+	run(b, "lend tensor", func() { _ = safe.Lend(tensor, call) })
+	run(b, "lend view", func() { _ = safe.Lend(view, call) })
+	run(b, "lend slice", func() { _ = safe.LendMut(slice, call) })
+	run(b, "validate", func() { _ = ffi.Validate(&packed.DLTensor) })
 }
 
-func BenchmarkOwn(b *testing.B) {
-	b.Run("malloc+free", func(b *testing.B) {
-		for b.Loop() {
-			ctest.FreeAllocated(ctest.Allocate(160))
+// BenchmarkMemory is about a piece of C memory.
+func BenchmarkMemory(b *testing.B) {
+	tensor := must(safe.New[float32](2, 3, 4, 5))
+	defer tensor.Close()
+	constant := ctest.Constant()
+	slice := make([]float32, 120)
+	run(b, "malloc, free", func() { ctest.FreeAllocated(ctest.Allocate(160)) })
+	run(b, "adopt, close", func() { must(safe.Adopt(constant)).Close() })
+	run(b, "new, close", func() { must(safe.New[float32](2, 3, 4, 5)).Close() })
+	run(b, "from slice, close", func() { must(safe.FromSlice(slice, 2, 3, 4, 5)).Close() })
+	run(b, "pack, delete", func() { ctest.Delete(must(safe.Pack(tensor))) })
+	run(b, "pack versioned, delete", func() { ctest.DeleteVersioned(must(safe.PackVersioned(tensor))) })
+}
+
+// BenchmarkElements is about reading 512 x 512 elements.
+func BenchmarkElements(b *testing.B) {
+	const side = 512
+	slice := count(side * side)
+	view := must(safe.SliceView(slice, side, side))
+	wide := must(must(safe.SliceView(count(side*side*2), side, side*2)).Slice(1, 0, side, 1))
+	sum := float32(0)
+	add := func(elements []float32) {
+		for _, element := range elements {
+			sum += element
+		}
+	}
+	run(b, "slice", func() { add(slice) })
+	run(b, "view", func() { add(must(view.Data())) })
+	run(b, "view by rows", func() {
+		for _, row := range must(view.Rows()) {
+			add(must(row.Data()))
 		}
 	})
-	t := must(safe.New[float32](2, 3, 4, 5))
-	defer t.Close()
-	b.Run("pack+delete", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			ctest.Delete(must(safe.Pack(t)))
+	run(b, "strided view by rows", func() {
+		for _, row := range must(wide.Rows()) {
+			add(must(row.Data()))
 		}
 	})
-	b.Run("adopt+close", func(b *testing.B) {
+	run(b, "view by elements", func() {
+		for element := range must(wide.Elements()) {
+			sum += element
+		}
+	})
+	run(b, "view by index", func() {
+		for i := range side {
+			for j := range side {
+				element, _ := wide.At(i, j)
+				sum += element
+			}
+		}
+	})
+	into := make([]float32, side*side)
+	run(b, "copy of a strided view", func() { _ = wide.CopyTo(into) })
+	run(b, "copy of a transposed view", func() { _ = must(wide.Transpose()).CopyTo(into) })
+}
+
+// run is b.Run for work that is one operation.
+func run(b *testing.B, name string, work func()) {
+	b.Run(name, func(b *testing.B) {
 		b.ReportAllocs()
-		m := ctest.Constant()
 		for b.Loop() {
-			must(safe.Adopt(m)).Close()
+			work()
 		}
 	})
 }

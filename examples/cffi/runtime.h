@@ -31,7 +31,8 @@ int runtime_register_matmul(const char *name);
 /* Looks a global function up; NULL when there is none of that name. */
 int runtime_find(const char *name, void **function);
 
-/* Calls a function with tensors that it must not keep. *result is NULL when it returned something else than a tensor. */
+/* Calls a function with tensors that it must not keep. *result is NULL when it returned something else than a tensor.
+ */
 int runtime_call(void *function, DLManagedTensor **arguments, int32_t count, DLManagedTensorVersioned **result);
 
 /* Gives a tensor away as the result of a function. */

@@ -99,11 +99,9 @@ void ctest_free_parts(void *elements, void *shape)
 static DLTensor produce(int32_t ndim, const int64_t *shape)
 {
     int64_t numel = 1;
-    for (int32_t axis = 0; axis < ndim; axis++)
-        numel *= shape[axis];
+    for (int32_t axis = 0; axis < ndim; axis++) numel *= shape[axis];
     float *elements = malloc((size_t)(numel + 1) * sizeof *elements);
-    for (int64_t i = 0; i < numel; i++)
-        elements[i] = (float)i;
+    for (int64_t i = 0; i < numel; i++) elements[i] = (float)i;
     int64_t *extents = malloc((size_t)(ndim + 1) * sizeof *extents);
     if (ndim > 0)
         memcpy(extents, shape, (size_t)ndim * sizeof *extents);
@@ -139,8 +137,8 @@ DLManagedTensor *ctest_constant(void)
 {
     static int64_t shape[] = {2, 3, 4, 5}, strides[] = {60, 20, 5, 1};
     static float elements[120];
-    static DLManagedTensor constant = {
-        .dl_tensor = {elements, {kDLCPU, 0}, 4, {kDLFloat, 32, 1}, shape, strides, 0}, .deleter = delete_constant};
+    static DLManagedTensor constant = {.dl_tensor = {elements, {kDLCPU, 0}, 4, {kDLFloat, 32, 1}, shape, strides, 0},
+                                       .deleter = delete_constant};
     return &constant;
 }
 
