@@ -27,7 +27,7 @@ str
 
 Raises
 ------
-RuntimeError
+ImportError
     If no OpenBLAS library could be opened. What was in use stays in use.
 ValueError
     If there is no backend of that name.
@@ -60,7 +60,7 @@ func useBackend(name, path pyglue.Optional[string]) (string, error) {
 	if name.Given || path.Given {
 		err := backend.Use(name.Or(backend.OpenBLAS), path.Value)
 		if unavailable := (*backend.UnavailableError)(nil); errors.As(err, &unavailable) {
-			return "", pyglue.Raise(pyglue.RuntimeError, err)
+			return "", pyglue.Raise(pyglue.ImportError, err)
 		}
 		if err != nil {
 			return "", err

@@ -2,8 +2,10 @@ from typing import Any, overload
 
 from ._core import Tensor, _Array
 
-__all__ = ["eigh", "matmul", "norm", "pca", "solve", "svd", "vector_norm"]
+__all__ = ["backend", "eigh", "matmul", "norm", "pca", "solve", "svd", "threads", "vector_norm"]
 
+def backend(name: str | None = None, path: str | None = None) -> str: ...
+def threads(n: int | None = None) -> int: ...
 def eigh(a: _Array) -> tuple[Tensor, Tensor]: ...
 def matmul(a: _Array, b: _Array) -> Tensor | Any: ...  # a float for two vectors
 @overload
