@@ -57,6 +57,7 @@ def backend(name: str | None = None, path: str | None = None) -> str:
     -----
     The choice holds for the whole process. Calls that run in other threads finish with the backend that they
     began with.
+
     """
     if name == "openblas" and path is None:
         path = _installed_openblas()
