@@ -2,6 +2,8 @@ package safe_test
 
 import (
 	"errors"
+	"os"
+	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -114,4 +116,22 @@ func TestALentTensorIsNotClosedWhileDebugging(t *testing.T) {
 	tensor := must(safe.New[float32](2, 3))
 	requireError(t, safe.Lend(tensor, func(*ffi.DLManagedTensor) error { return tensor.Close() }), safe.ErrLent)
 	requireEqual(t, tensor.Close(), nil)
+}
+
+func TestACalleeThatReadsAKeptLoanIsStoppedByTheAddressSanitizer(t *testing.T) {
+	if !ctest.AddressSanitizer {
+		t.Skip("this is what -asan is for")
+	}
+	if os.Getenv("DLPACKGO_READ_KEPT") != "" {
+		findings(t)
+		tensor := must(safe.New[float32](2, 3))
+		requireEqual(t, lendAndKeep(tensor), nil)
+		ctest.ReadKept()
+		return
+	}
+	again := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	again.Env = append(os.Environ(), "DLPACKGO_READ_KEPT=1")
+	if output, err := again.CombinedOutput(); err == nil || !strings.Contains(string(output), "use-after-poison") {
+		t.Errorf("ended with %v:\n%s", err, output)
+	}
 }
