@@ -76,7 +76,8 @@ and waits for no stream.
 Go memory that C sees is pinned: for the length of a call by Lend, until its last owner is gone by FromSlice. C never keeps an
 unpinned pointer to Go. Elements contain no pointers, so what cgo asks of arguments holds.
 
-A [][]float32 is not a tensor: its rows lie anywhere. Make one slice and view it with two axes; each row is a slice of it:
+A [][]float32 is not a tensor: its rows lie anywhere, and nothing here takes one but [CopyRows]. Make one slice and view it
+with two axes; each row is a part of it:
 
 	flat := make([]float32, rows*columns)
 	view, err := safe.SliceMutView(flat, rows, columns)

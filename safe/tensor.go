@@ -77,6 +77,31 @@ func FromSlice[T Element](s []T, shape ...int) (*Tensor, error) {
 	return t.own(possession{owner: owner})
 }
 
+// CopyRows returns a tensor with two axes that holds a copy of rows, which must be equally long. A [][]T cannot be shared,
+// because its rows may lie anywhere in memory: keep the elements in one slice to do without the copy, and see SliceView.
+func CopyRows[T Element](rows [][]T) (*Tensor, error) {
+	columns := 0
+	if len(rows) > 0 {
+		columns = len(rows[0])
+	}
+	t, err := New[T](len(rows), columns)
+	if err != nil {
+		return nil, err
+	}
+	elements, err := Data[T](t)
+	if err != nil {
+		return nil, err
+	}
+	for i, row := range rows {
+		if len(row) != columns {
+			t.Close()
+			return nil, &LengthError{What: fmt.Sprintf("row %d", i), Got: len(row), Want: columns}
+		}
+		copy(elements[i*columns:], row)
+	}
+	return t, nil
+}
+
 // Own returns a tensor over the memory of src, such as a buffer of a C library or of a GPU that FromRawParts describes. In
 // every case release is called exactly once, by Go: when the tensor and all that was exported from it are gone (see
 // Collect), or at once when Own fails.

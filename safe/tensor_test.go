@@ -225,3 +225,19 @@ func TestAViewKeepsItsTensor(t *testing.T) {
 	runtime.KeepAlive(v)
 	collectUntil(t, func() bool { return ctest.Deleted() == deleted+1 })
 }
+
+func TestRowsAreCopiedAndMustBeEquallyLong(t *testing.T) {
+	requireBaseline(t)
+	rows := [][]int16{{1, 2, 3}, {4, 5, 6}}
+	tensor := must(safe.CopyRows(rows))
+	defer tensor.Close()
+	rows[1][2] = 60
+	if got := elements(t, must(safe.ViewOf[int16](tensor))); !slices.Equal(got, []int16{1, 2, 3, 4, 5, 6}) {
+		t.Errorf("elements are %v", got)
+	}
+	_, err := safe.CopyRows([][]int16{{1, 2}, {3}})
+	requireError(t, err, safe.ErrLength)
+	empty := must(safe.CopyRows[int16](nil))
+	defer empty.Close()
+	requireEqual(t, empty.String(), "int16 (0 0) on cpu:0")
+}
