@@ -48,9 +48,10 @@ while another goroutine reads elements is a data race, as it is with any memory.
 
 # Lending
 
-Lend, [LendMut], [LendVersioned], [LendVersionedMut] and [LendAll] take no heap memory in the steady state. The library must
-keep nothing when the call returns. Its deleter may be called, and does nothing. A tensor that is lent cannot be closed: Close
-returns [ErrLent]. A library that keeps what it is given needs Pack instead.
+Lend, [LendMut], [LendVersioned] and [LendVersionedMut] take no heap memory in the steady state; [LendAll], for several
+tensors at once, takes a little. The library must keep nothing when the call returns. It may call the deleter, which does
+nothing. A tensor that is lent cannot be closed: Close returns [ErrLent]. A library that keeps what it is given needs Pack
+instead.
 
 Types of yours join by one method: [AsDLTensor] for what can be read, [AsDLTensorMut] for what can be written. All functions
 of this package that take a tensor take those, too.
