@@ -1,0 +1,477 @@
+"""Calls of Go functions that fail, wait, keep and return what the functions of the wheel never do.
+
+Run by test_authors.py, on the extension module that is built from extension/.
+"""
+
+import gc
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+from harness.capsules import peek
+from harness.processes import fork_and, together
+from harness.producers import OldProducer, Producer
+
+import dlpackgo
+
+core: Any = dlpackgo._core
+go = core.authors
+
+
+def collected(condition: Callable[[], bool]) -> bool:
+    """Whether Go's collector brings the condition about. Its cleanups run some time after a collection."""
+    deadline = time.monotonic() + 20
+    while not condition() and time.monotonic() < deadline:
+        go.collect()
+        time.sleep(0.01)
+        dlpackgo.zeros(())  # what needs the GIL waits for the next call that holds it
+    return condition()
+
+
+def float64_producer(**options: Any) -> Producer:
+    return Producer((3,), dtype=(2, 64, 1), **options)
+
+
+# --- panics ---
+
+PANICS = {
+    "text": "told to: é%s",
+    "error": "an error as the reason",
+    "nil pointer": "nil pointer",
+    "index": "index out of range",
+    "map": "nil map",
+    "assertion": "interface conversion",
+    "division": "divide by zero",
+    "huge slice": "len out of range",
+    "closed channel": "close of closed channel",
+    "long": "",
+    "deep": "at the bottom",
+}
+
+
+@pytest.mark.parametrize("function", [go.panics, go.panics_quick, go.panics_interruptible], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("kind", PANICS)
+def test_a_panic_is_a_runtime_error_with_the_go_stack_in_its_notes(kind: str, function: Any) -> None:
+    for _ in range(3):
+        with pytest.raises(RuntimeError) as raised:
+            function(kind)
+        assert PANICS[kind] in str(raised.value)
+        assert function.__name__ in str(raised.value)
+        assert any("main.go" in note for note in raised.value.__notes__)
+    assert go.echo_int(3) == 3
+
+
+def test_panics_in_many_threads_are_exceptions_there() -> None:
+    def work() -> None:
+        for _ in range(50):
+            with pytest.raises(RuntimeError):
+                go.panics("index")
+
+    together(work, 8)
+
+
+# --- errors ---
+
+
+@pytest.mark.parametrize(
+    "kind", ["ValueError", "TypeError", "BufferError", "RuntimeError", "MemoryError", "IndexError"]
+)
+def test_an_error_becomes_the_exception_that_was_asked_for(kind: str) -> None:
+    error: type[Exception] = getattr(__import__("builtins"), kind)
+    with pytest.raises(error, match="told to") as raised:
+        go.fails(kind)
+    assert type(raised.value) is error
+
+
+def test_errors_are_value_errors_unless_said_otherwise() -> None:
+    with pytest.raises(ValueError, match="told to"):
+        go.fails("")
+    with pytest.raises(TypeError, match="around it: told to"):
+        go.fails("wrapped")
+    for odd in ("not UTF-8", "NUL"):
+        with pytest.raises(ValueError, match="told to"):
+            go.fails(odd)
+    with pytest.raises(ValueError, match="fails"):
+        go.fails("empty")
+
+
+def test_results_beside_an_error_are_dropped_and_freed() -> None:
+    before = core._live()
+    for _ in range(20):
+        with pytest.raises(ValueError, match="in spite of"):
+            go.several_but_failed()
+    assert collected(lambda: core._live() == before)
+
+
+# --- scalars ---
+
+
+@pytest.mark.parametrize(
+    ("function", "values"),
+    [
+        (go.echo_float, (0.0, -1.5, float("inf"), 1e308)),
+        (go.echo_int, (0, -1, 2**63 - 1, -(2**63))),
+        (go.echo_int64, (0, 2**63 - 1)),
+        (go.echo_bool, (True, False)),
+        (go.echo_complex, (0j, 1 - 2j)),
+        (go.echo_string, ("", "é\x00ß", "x" * 100_000, "\U0001f600")),
+        (go.echo_bytes, (b"", b"\x00\xff", b"x" * 100_000)),
+    ],
+    ids=lambda v: getattr(v, "__name__", None),
+)
+def test_scalars_go_there_and_back(function: Any, values: tuple[Any, ...]) -> None:
+    for value in values:
+        got = function(value)
+        assert got == value
+        assert type(got) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("function", "wrong"),
+    [
+        (go.echo_float, ("1", None, b"", [], 1j)),
+        (go.echo_int, (1.0, "1", None, True, 1j)),
+        (go.echo_bool, ("", None, [], 2)),
+        (go.echo_complex, ("1j", None, [])),
+        (go.echo_string, (b"x", None, 1)),
+        (go.echo_bytes, ("x", None, 1)),
+    ],
+    ids=lambda v: getattr(v, "__name__", None),
+)
+def test_scalars_of_another_kind_are_type_errors_that_name_argument_and_value(function: Any, wrong: Any) -> None:
+    for value in wrong:
+        with pytest.raises(TypeError, match="argument x") as refusal:
+            function(value)
+        assert repr(value) in str(refusal.value)
+
+
+def test_numbers_that_do_not_fit_and_text_that_is_none_are_refused() -> None:
+    for value in (2**63, -(2**63) - 1, 2**200):
+        with pytest.raises(OverflowError, match="argument x"):
+            go.echo_int(value)
+    with pytest.raises((ValueError, UnicodeEncodeError)):
+        go.echo_string("\ud800")
+    with pytest.raises(OverflowError):
+        go.echo_float(10**400)
+
+
+def test_what_counts_as_a_number_is_taken() -> None:
+    class Index:
+        def __index__(self) -> int:
+            return 5
+
+    class Float:
+        def __float__(self) -> float:
+            return 2.5
+
+    assert go.echo_int(Index()) == 5
+    assert go.echo_int(np.int16(5)) == 5
+    assert go.echo_float(3) == 3.0
+    assert go.echo_float(np.float32(2.5)) == 2.5
+    assert go.echo_float(Float()) == 2.5
+    assert go.echo_complex(2) == 2
+
+
+def test_an_error_of_a_conversion_reaches_the_caller() -> None:
+    class Broken:
+        def __index__(self) -> int:
+            raise LookupError("no number")
+
+        __float__ = __index__
+
+    for function in (go.echo_int, go.echo_float):
+        with pytest.raises(LookupError, match="no number"):
+            function(Broken())
+
+
+def test_optional_arguments_may_be_left_out_or_none() -> None:
+    assert go.given() == "false 0 7"
+    assert go.given(None, None) == "false 0 7"
+    assert go.given(1.5) == "true 1.5 7"
+    assert go.given(n=3) == "false 0 3"
+    assert go.given(n=3, x=2) == "true 2 3"
+    for arguments, keywords in (((1, 2, 3), {}), ((1,), {"x": 1}), ((), {"y": 1}), (("x",), {})):
+        with pytest.raises(TypeError, match="given"):
+            go.given(*arguments, **keywords)
+
+
+def test_several_results_are_a_tuple() -> None:
+    number, text, tensor = go.several()
+    assert (number, text, tensor.tolist(), tensor.dtype) == (1, "two", [0, 0], "int32")
+
+
+# --- views ---
+
+
+def test_overloads_are_chosen_by_dtype() -> None:
+    for name in ("float64", "float32", "int64", "bool", "complex64"):
+        assert go.name_of(np.ones(2, name)) == name
+    with pytest.raises(TypeError, match="float16") as refusal:
+        go.name_of(np.ones(2, "float16"))
+    for name in ("float64", "float32", "int64", "bool", "complex64"):
+        assert name in str(refusal.value)
+
+
+def test_a_view_of_any_dtype_is_described_exactly() -> None:
+    array = np.zeros((3, 4), np.int16)[::-1, ::2]
+    assert go.describe(array) == "int16 cpu:0 [3 2] [-4 2] false"
+    array.flags.writeable = False
+    assert go.describe(dlpackgo.from_dlpack(array)) == "int16 cpu:0 [3 2] [-4 2] true"
+    assert go.describe(dlpackgo.zeros((), dtype="bfloat16")) == "bfloat16 cpu:0 [] [] false"
+    assert go.describe(np.zeros((0, 3))).startswith("float64 cpu:0 [0 3]")
+    assert go.describe(np.zeros((1,) * 64)).startswith("float64 cpu:0 [1 1")
+
+
+def test_a_device_is_let_through_only_where_the_function_says_so() -> None:
+    producer = Producer((3,), device=(2, 1))
+    assert go.describe(producer).startswith("float32 cuda:1 [3]")
+    with pytest.raises(BufferError, match="cuda:1"):
+        go.describe_on_host(producer)
+    assert producer.settle() == 2
+
+
+@pytest.mark.case("RO-3")
+def test_a_mutable_view_writes_into_the_callers_memory() -> None:
+    for out in (np.zeros(4), np.zeros(8)[::2], np.zeros(4)[::-1]):
+        for target in (out, dlpackgo.from_dlpack(out), memoryview(out)):
+            out[:] = 0
+            go.fill(target, 2.5)
+            assert out.tolist() == [2.5] * 4
+    producer = float64_producer()
+    go.fill(producer, 7.0)
+    assert np.frombuffer(producer.buffer, np.float64)[:3].tolist() == [7, 7, 7]
+    assert producer.settle() == 1
+
+
+@pytest.mark.case("RO-3")
+def test_a_mutable_view_of_read_only_memory_is_refused() -> None:
+    array = np.zeros(3)
+    array.flags.writeable = False
+    old = OldProducer((3,), dtype=(2, 64, 1))
+    read_only = float64_producer(flags=1)
+    for target in (
+        array,
+        dlpackgo.from_dlpack(array),
+        memoryview(array),
+        bytes(24),
+        old,
+        read_only,
+        np.broadcast_to(0.0, (3,)),
+    ):
+        with pytest.raises((BufferError, TypeError), match="argument out"):
+            go.fill(target, 1.0)
+    assert array.tolist() == [0, 0, 0]
+    assert (old.settle(), read_only.settle()) == (1, 1)
+
+
+def test_one_array_may_be_read_and_written_by_one_call() -> None:
+    array = np.arange(4.0)
+    go.add_into(array, array)
+    assert array.tolist() == [0, 2, 4, 6]
+
+
+def test_an_array_that_is_too_short_is_an_index_error_of_go() -> None:
+    with pytest.raises(IndexError, match="add_into"):
+        go.add_into(np.zeros(2), np.zeros(3))
+
+
+# --- tensors ---
+
+
+def test_a_tensor_argument_may_be_returned() -> None:
+    array = np.arange(4.0)
+    for source in (array, dlpackgo.from_dlpack(array)):
+        again = go.same(source)
+        assert again.data_ptr == array.ctypes.data
+        assert again.tolist() == [0, 1, 2, 3]
+    array.flags.writeable = False
+    assert go.same(array).readonly
+
+
+def test_a_tensor_kept_by_go_keeps_the_memory_until_it_is_let_go() -> None:
+    producer = float64_producer()
+    np.frombuffer(producer.buffer, np.float64)[:3] = [1, 2, 4]
+    go.keep(producer)
+    gc.collect()
+    assert producer.deleted == 0
+    assert go.kept_sum() == 7
+    go.let_go()
+    dlpackgo.zeros(())  # what needs the GIL waits for the next call that holds it
+    assert producer.settle() == 1
+
+
+def test_tensors_that_go_forgets_are_released_after_its_collections() -> None:
+    producers = [float64_producer() for _ in range(20)]
+    for producer in producers:
+        go.forget(producer)
+    assert collected(lambda: all(producer.deleted for producer in producers))
+    assert [producer.settle() for producer in producers] == [1] * 20
+
+
+def test_one_tensor_is_not_returned_twice_and_none_is_no_tensor() -> None:
+    array = np.arange(3.0)
+    try:
+        first, second = go.twice(array)
+    except (ValueError, BufferError, RuntimeError):
+        pass
+    else:
+        assert first.tolist() == second.tolist() == [0, 1, 2]
+        del first, second
+    with pytest.raises((ValueError, BufferError, RuntimeError)):
+        go.nothing()
+
+
+@pytest.mark.case("GO-8")
+def test_memory_of_the_go_heap_stays_where_it_is_while_an_export_lives() -> None:
+    held = [np.from_dlpack(go.slice(1000)) for _ in range(50)]
+    for _ in range(20):
+        go.collect()
+        dlpackgo.zeros((10_000,))
+    assert all(array.tolist() == list(range(1000)) for array in held)
+    held.clear()
+    go.collect()
+    empty = go.slice(0)
+    assert (empty.shape, empty.tolist()) == ((0,), [])
+    assert peek(empty.__dlpack__(max_version=(1, 0))).data is None
+    del empty
+    assert collected(lambda: core._live()["owners"] == 0)
+
+
+# --- cancellation ---
+
+
+@contextmanager
+def interrupted_after(seconds: float) -> Iterator[list[float]]:
+    """Sends SIGINT to this process; the list holds when."""
+    sent: list[float] = []
+
+    def interrupt() -> None:
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(seconds, interrupt)
+    timer.start()
+    try:
+        yield sent
+    finally:
+        timer.join()
+        signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.case("GO-5")
+@pytest.mark.parametrize("call", [lambda: go.waits(), lambda: go.waits_for_view(np.ones(3))], ids=["nothing", "a view"])
+def test_ctrl_c_ends_a_call_that_takes_a_context_within_100_ms(call: Any) -> None:
+    for _ in range(3):
+        with interrupted_after(0.1) as sent, pytest.raises(KeyboardInterrupt):
+            call()
+        assert time.monotonic() - sent[0] < 0.1
+    assert go.running() == 0
+
+
+@pytest.mark.case("GO-5")
+def test_a_handler_that_raises_cancels_with_its_own_exception() -> None:
+    class Alarm(Exception):
+        pass
+
+    def ring(*_: Any) -> None:
+        raise Alarm
+
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        with pytest.raises(Alarm):
+            go.waits()
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.case("GO-5")
+def test_a_handler_that_returns_does_not_end_the_call() -> None:
+    seen: list[int] = []
+    before = signal.signal(signal.SIGALRM, lambda *_: seen.append(1))
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
+        assert go.ignores_cancellation(300) > 0
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert len(seen) >= 3
+
+
+@pytest.mark.case("GO-5")
+def test_a_call_that_ignores_cancellation_still_ends_in_a_keyboard_interrupt() -> None:
+    with interrupted_after(0.05), pytest.raises(KeyboardInterrupt):
+        go.ignores_cancellation(300)
+    assert go.echo_int(1) == 1
+
+
+# --- threads ---
+
+
+def test_the_gil_is_released_while_go_runs() -> None:
+    start = time.monotonic()
+    thread = threading.Thread(target=go.spin, args=(500,))
+    thread.start()
+    turns = 0
+    while thread.is_alive():
+        turns += 1
+        time.sleep(0.001)
+    assert time.monotonic() - start < 5
+    assert turns > 20
+
+
+def test_goroutines_run_and_end() -> None:
+    assert go.goroutines(100) == 4950
+    together(lambda: go.goroutines(20), 8)
+
+
+def test_a_tensor_is_not_closed_while_go_reads_it() -> None:
+    tensor = dlpackgo.ones((3,))
+    refused: list[str] = []
+
+    def close() -> None:
+        time.sleep(0.05)
+        try:
+            tensor.close()
+        except BufferError as refusal:
+            refused.append(str(refusal))
+        os.kill(os.getpid(), signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    thread = threading.Thread(target=close)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            thread.start()
+            go.waits_for_view(tensor)
+    finally:
+        thread.join()
+        signal.signal(signal.SIGINT, before)
+    assert len(refused) == 1
+    tensor.close()
+
+
+@pytest.mark.case("GO-1")
+def test_calls_of_every_kind_are_refused_in_a_forked_child() -> None:
+    go.goroutines(10)
+
+    calls: tuple[tuple[Any, ...], ...] = ((go.echo_int, 1), (go.running,), (go.waits,), (go.panics, "text"))
+
+    def child() -> int:
+        for function, *arguments in calls:
+            try:
+                function(*arguments)
+            except RuntimeError as refusal:
+                if "spawn" not in str(refusal):
+                    return 3
+            else:
+                return 2
+        return 0
+
+    assert [fork_and(child) for _ in range(5)] == [0] * 5

@@ -1,0 +1,72 @@
+"""What authors of Go functions can rely on: authors.py, run on an extension module of the tests' own making.
+
+Two Go runtimes in one process are unsupported, so that the tests of authors.py run in a pytest of their own.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import dlpackgo
+import dlpackgo._core
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+
+
+@pytest.fixture
+def package(tmp_path: Path) -> Path:
+    """A folder with dlpackgo in it, whose extension module has the functions of extension/ and no others."""
+    sys.path.insert(0, str(ROOT / "tools"))
+    try:
+        toolchain = pytest.importorskip("toolchain", reason="the tools of the checkout are not here")
+    finally:
+        sys.path.pop(0)
+    go = toolchain.find_go()
+    if go is None or toolchain.missing():
+        pytest.skip("Go, a C compiler and Python's headers are needed to build an extension module")
+    installed = Path(dlpackgo._core.__file__ or "")
+    shutil.copytree(installed.parent, tmp_path / "dlpackgo", ignore=shutil.ignore_patterns("_core.*so"))
+    subprocess.run(
+        [
+            go,
+            "build",
+            "-buildmode=c-shared",
+            "-o",
+            str(tmp_path / "dlpackgo" / installed.name),
+            "./tests/pyglue/extension",
+        ],
+        cwd=ROOT,
+        env=toolchain.go_environment(),
+        check=True,
+    )
+    return tmp_path
+
+
+def test_functions_of_authors(package: Path) -> None:
+    done = subprocess.run(
+        # faulthandler before the first import: enabled later it stands before Go's handler of nil dereferences
+        [
+            sys.executable,
+            "-X",
+            "faulthandler",
+            "-m",
+            "pytest",
+            "-q",
+            "--no-header",
+            "-p",
+            "no:cacheprovider",
+            str(HERE / "authors.py"),
+        ],
+        env=os.environ | {"PYTHONPATH": str(package)},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=200,
+    )
+    print(done.stdout[-10_000:], done.stderr[-3000:], sep="\n")
+    assert done.returncode == 0
