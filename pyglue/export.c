@@ -1,8 +1,6 @@
 /* Export: __dlpack__ and its negotiation, and the shortcuts numpy() and torch(). */
 #include "tensor.h"
 
-#include <limits.h>
-
 #include "../capsule/capsule.h"
 #include "../safe/pack.h"
 #include "guard.h"
@@ -29,13 +27,12 @@ static int parse_max_version(PyObject *object, bool *versioned)
     }
     long long parts[2];
     for (int i = 0; i < 2; i++) {
-        int overflow; /* a version that no consumer can mean is as good as the newest */
+        int overflow;
         parts[i] = PyLong_AsLongLongAndOverflow(PyTuple_GetItem(object, i), &overflow);
         if (parts[i] == -1 && PyErr_Occurred())
             return -1;
-        parts[i] = overflow > 0 ? LLONG_MAX : parts[i];
-        if (parts[i] < 0) {
-            PyErr_Format(PyExc_ValueError, "max_version has no negative parts; got %R", object);
+        if (overflow != 0 || parts[i] < 0) {
+            PyErr_Format(PyExc_ValueError, "max_version must be a version, such as (1, 0); got %R", object);
             return -1;
         }
     }
@@ -83,89 +80,64 @@ static int parse_request(export_request *request, PyObject *const *args, Py_ssiz
 
 /* --- policy ------------------------------------------------------------------------------------------------------- */
 
-/* Stream values by device type, as the array API has them. smallest is the lowest value that is not special. */
-static const struct {
-    int32_t device_type;
-    long lowest, refused_from, refused_to;
-    const char *accepted;
-} stream_rules[] = {
-    {kDLCUDA, -1, 0, 0, "None, -1 (no synchronization), 1 (legacy default), 2 (per-thread default) or a stream handle above 2; "
-                        "0 is ambiguous"},
-    {kDLCUDAManaged, -1, 0, 0, "None, -1 (no synchronization), 1 (legacy default), 2 (per-thread default) or a stream handle above 2; "
-                               "0 is ambiguous"},
-    {kDLROCM, -1, 1, 2, "None, -1 (no synchronization), 0 (default) or a stream handle above 2"},
-};
-
-static int check_stream(const TensorObject *self, PyObject *stream)
-{
-    char name[32];
-    if (stream == NULL)
-        return 0;
-    device_name(self->view.device, name);
-    if (!PyLong_Check(stream) || PyBool_Check(stream)) {
-        PyErr_Format(PyExc_TypeError, "stream must be None or an integer; got %R", stream);
-        return -1;
-    }
-    int overflow;
-    long long value = PyLong_AsLongLongAndOverflow(stream, &overflow); /* a handle is a pointer: too large is large enough */
-    for (size_t i = 0; i < sizeof stream_rules / sizeof *stream_rules; i++) {
-        if (stream_rules[i].device_type != self->view.device.device_type)
-            continue;
-        bool too_low = overflow < 0 || (overflow == 0 && value < stream_rules[i].lowest);
-        bool refused = overflow == 0 && value >= stream_rules[i].refused_from && value <= stream_rules[i].refused_to;
-        if (!too_low && !refused)
-            return 0;
-        PyErr_Format(PyExc_ValueError, "stream %R cannot be used on %s; accepted are %s", stream, name, stream_rules[i].accepted);
-        return -1;
-    }
-    if (self->view.device.device_type == kDLOneAPI || self->view.device.device_type == kDLExtDev)
-        return 0;
-    PyErr_Format(PyExc_ValueError, "stream %R was given, and %s has no streams; pass stream=None", stream, name);
-    return -1;
-}
-
 static bool same_device(DLDevice a, DLDevice b)
 {
     return a.device_type == b.device_type && a.device_id == b.device_id;
+}
+
+/* A copy for a consumer that asked for another device: the host is the only one that can be served. */
+static TensorObject *copy_to(TensorObject *self, const export_request *request)
+{
+    bool to_host = same_device(request->device, (DLDevice){kDLCPU, 0});
+    bool movable = tensor_moved_by_producer(self) || dlpackgo_host_accessible(self->view.device.device_type);
+    char here[32], there[32];
+    if (to_host && movable && request->copy != 0)
+        return tensor_moved_by_producer(self) ? import_again(self, &request->device, request->copy) : tensor_copy_host(self);
+    PyErr_Format(PyExc_BufferError, "this tensor lies on %s and cannot be exported to %s%s",
+                 device_name(self->view.device, here), device_name(request->device, there),
+                 to_host && movable ? " without a copy; pass copy=None or copy=True" : "");
+    return NULL;
+}
+
+static TensorObject *copy_in_place(TensorObject *self)
+{
+    if (tensor_moved_by_producer(self))
+        return import_again(self, NULL, 1);
+    return tensor_check_host(self, "a copy") < 0 ? NULL : tensor_copy_host(self);
+}
+
+/* What a legacy capsule cannot say, it must not keep quiet about. */
+static int check_legacy(const TensorObject *exported)
+{
+    if (tensor_readonly(exported))
+        PyErr_SetString(PyExc_BufferError, "this tensor is read-only, which a legacy DLPack capsule cannot say; "
+                                           "ask with max_version=(1, 0) or newer, or for copy=True");
+    else if (exported->flags & DLPACK_SUBBYTE_PADDED)
+        PyErr_SetString(PyExc_BufferError, "the elements of this tensor are padded, which a legacy DLPack capsule cannot say; "
+                                           "ask with max_version=(1, 0) or newer");
+    else
+        return 0;
+    return -1;
 }
 
 /* The tensor to export for the request: a new reference to self or to a copy; *flags is what the export says. */
 static TensorObject *negotiate(TensorObject *self, const export_request *request, uint64_t *flags)
 {
     bool elsewhere = request->has_device && !same_device(request->device, self->view.device);
-    char here[32], there[32];
-    if (check_stream(self, request->stream) < 0)
+    bool copied = elsewhere || request->copy == 1;
+    if (stream_check(self, request->stream) < 0)
         return NULL;
-    if (elsewhere) {
-        bool to_host = same_device(request->device, (DLDevice){kDLCPU, 0}) &&
-                       dlpackgo_host_accessible(self->view.device.device_type);
-        if (!to_host || request->copy == 0) {
-            PyErr_Format(PyExc_BufferError, "this tensor lies on %s and cannot be exported to %s%s",
-                         device_name(self->view.device, here), device_name(request->device, there),
-                         to_host ? " without a copy; pass copy=None or copy=True" : "");
-            return NULL;
-        }
-    }
-    if (elsewhere || request->copy == 1) {
-        if (tensor_check_host(self, "a copy") < 0)
-            return NULL;
-        TensorObject *copy = tensor_copy_host(self);
-        *flags = DLPACK_IS_COPIED | (self->flags & DLPACK_SUBBYTE_PADDED);
-        return copy;
-    }
-    if (!request->versioned && tensor_readonly(self)) {
-        PyErr_SetString(PyExc_BufferError, "this tensor is read-only, which a legacy DLPack capsule cannot say; "
-                                           "ask with max_version=(1, 0) or newer, or for copy=True");
+    TensorObject *exported = elsewhere ? copy_to(self, request) : copied ? copy_in_place(self)
+                                                                         : (TensorObject *)Py_NewRef((PyObject *)self);
+    if (exported == NULL)
+        return NULL;
+    if ((!request->versioned && check_legacy(exported) < 0) || stream_order(exported, request->stream) < 0 ||
+        tensor_check_open(exported) < 0) {
+        Py_DECREF((PyObject *)exported);
         return NULL;
     }
-    if (!request->versioned && (self->flags & DLPACK_SUBBYTE_PADDED)) {
-        PyErr_SetString(PyExc_BufferError, "the elements of this tensor are padded, which a legacy DLPack capsule cannot say; "
-                                           "ask with max_version=(1, 0) or newer");
-        return NULL;
-    }
-    Py_INCREF((PyObject *)self);
-    *flags = self->flags;
-    return self;
+    *flags = exported->flags | (copied ? DLPACK_IS_COPIED : 0);
+    return exported;
 }
 
 static PyObject *export_capsule(TensorObject *tensor, bool versioned, uint64_t flags)

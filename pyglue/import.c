@@ -1,4 +1,4 @@
-/* Import: from_dlpack, in the stages fetch, read, validate, claim, settle. */
+/* Import: from_dlpack, in the stages fetch, read, validate, judge, claim, settle. */
 #include "tensor.h"
 
 #include <string.h>
@@ -21,70 +21,44 @@ typedef struct {
     bool copied;          /* the producer says that the memory is a copy made for us */
 } imported;
 
-void raise_fault(const dlpackgo_fault *fault)
+/* --- judge and settle: what the caller asked for against what came ------------------------------------------------- */
+
+static bool same_device(DLDevice a, DLDevice b)
 {
-    char message[DLPACKGO_FAULT_MESSAGE_SIZE];
-    dlpackgo_fault_message(fault, message, sizeof message);
-    PyErr_SetString(PyExc_BufferError, message);
+    return a.device_type == b.device_type && a.device_id == b.device_id;
 }
 
-/* --- read and validate -------------------------------------------------------------------------------------------- */
-
-/* A tensor that describes what a producer's struct describes, without an owner yet. Everything is copied first and the
- * copy is what gets judged, so that a struct which changes meanwhile cannot get by. flags are those of the struct. */
-static TensorObject *read_descriptor(const DLTensor *foreign, uint64_t flags)
+/* 0 when the tensor serves the request as it is, 1 when a copy on the host does, -1 with an exception when neither. */
+static int must_copy(TensorObject *tensor, bool copied, const import_request *request)
 {
-    DLTensor copy = *foreign;
-    dlpackgo_fault fault;
-    bool readable = copy.ndim >= 0 && copy.ndim <= DLPACKGO_MAX_NDIM && (copy.ndim == 0 || copy.shape != NULL);
-    if (!readable) { /* the validator says why, and reads no extents to do so */
-        dlpackgo_validate(&copy, flags, &fault);
-        raise_fault(&fault);
-        return NULL;
+    DLDevice device = tensor->view.device;
+    bool elsewhere = request->has_device && !same_device(device, request->device);
+    if (!elsewhere && (request->copy != 1 || copied))
+        return 0;
+    bool to_host = !request->has_device || same_device(request->device, (DLDevice){kDLCPU, 0});
+    char here[32], there[32];
+    if (elsewhere && (!to_host || request->copy == 0 || !dlpackgo_host_accessible(device.device_type))) {
+        PyErr_Format(PyExc_BufferError, "the producer gave memory on %s, and device %s was asked for%s",
+                     device_name(device, here), device_name(request->device, there),
+                     request->copy == 0 ? " without a copy; pass copy=None or copy=True"
+                                        : "; let the producer's library move it there first");
+        return -1;
     }
-    TensorObject *tensor = tensor_allocate(copy.ndim);
-    if (tensor == NULL)
-        return NULL;
-    int64_t *shape = tensor->view.shape, *strides = tensor->view.strides;
-    size_t size = (size_t)copy.ndim * sizeof *shape;
-    if (size > 0) {
-        memcpy(shape, copy.shape, size);
-        if (copy.strides != NULL)
-            memcpy(strides, copy.strides, size);
-    }
-    bool row_major = copy.strides == NULL;
-    copy.shape = shape;
-    copy.strides = row_major ? NULL : strides;
-    if (dlpackgo_validate(&copy, flags, &fault) < 0) {
-        raise_fault(&fault);
-        Py_DECREF((PyObject *)tensor);
-        return NULL;
-    }
-    if (row_major)
-        dlpackgo_row_major_strides(shape, copy.ndim, strides);
-    copy.strides = strides;
-    if (dlpackgo_addressable(copy.device.device_type)) {
-        copy.data = (char *)copy.data + copy.byte_offset;
-        copy.byte_offset = 0;
-    }
-    tensor->view = copy;
-    tensor->flags = flags & (DLPACK_READ_ONLY | DLPACK_SUBBYTE_PADDED);
-    return tensor;
+    return tensor_check_host(tensor, "copy=True, which the producer did not do itself,") < 0 ? -1 : 1;
 }
 
-static TensorObject *read_versioned(const DLManagedTensorVersioned *managed)
+/* Makes of what came what the caller asked for. */
+static TensorObject *settle(imported result, const import_request *request)
 {
-    /* Version and flags first: of another major, nothing else in the struct has a meaning. */
-    DLManagedTensorVersioned header = {.version = managed->version};
-    dlpackgo_fault fault;
-    if (header.version.major == DLPACK_MAJOR)
-        header.flags = managed->flags;
-    header.dl_tensor = (DLTensor){.device = {kDLCPU, 0}, .dtype = {kDLFloat, 32, 1}, .data = &header};
-    if (dlpackgo_validate_versioned(&header, &fault) < 0) {
-        raise_fault(&fault);
-        return NULL;
-    }
-    return read_descriptor(&managed->dl_tensor, header.flags);
+    TensorObject *tensor = result.tensor;
+    int copying = tensor == NULL ? -1 : must_copy(tensor, result.copied, request);
+    if (copying == 0)
+        return tensor;
+    TensorObject *copy = copying > 0 ? tensor_copy_host(tensor) : NULL;
+    pending_exception pending = exception_put_aside();
+    Py_XDECREF((PyObject *)tensor);
+    exception_bring_back(pending);
+    return copy;
 }
 
 /* --- the ways in -------------------------------------------------------------------------------------------------- */
@@ -115,8 +89,9 @@ static void raise_no_capsule(PyObject *object, capsule_kind kind)
                      PyCapsule_GetName(object) == NULL ? "" : PyCapsule_GetName(object));
 }
 
-/* Until the claim succeeds the struct stays the capsule's, whose destructor frees it. */
-static imported import_capsule(PyObject *capsule)
+/* Until the claim succeeds the struct stays the capsule's, whose destructor frees it. What cannot serve the request, if
+ * there is one, is not claimed. */
+static imported import_capsule(PyObject *capsule, const import_request *request)
 {
     void *managed;
     capsule_kind kind = capsule_inspect(capsule, &managed);
@@ -133,12 +108,11 @@ static imported import_capsule(PyObject *capsule)
     }
     if (tensor == NULL)
         return failed(NULL);
-    if (kind == CAPSULE_VERSIONED) {
+    if (kind == CAPSULE_VERSIONED)
         copied = (((DLManagedTensorVersioned *)managed)->flags & DLPACK_IS_COPIED) != 0;
-        tensor->owner = guarded_owner_of_managed_versioned(managed);
-    } else {
-        tensor->owner = guarded_owner_of_managed(managed);
-    }
+    if (request != NULL && must_copy(tensor, copied, request) < 0)
+        return failed(tensor);
+    tensor->owner = kind == CAPSULE_VERSIONED ? guarded_owner_of_managed_versioned(managed) : guarded_owner_of_managed(managed);
     if (tensor->owner == NULL) {
         PyErr_NoMemory();
         return failed(tensor);
@@ -150,6 +124,52 @@ static imported import_capsule(PyObject *capsule)
         return failed(tensor);
     }
     return (imported){tensor, copied};
+}
+
+/* Whether the memory of tensor is other than what the producer shares: then it is a copy, whatever the flags say.
+ * torch copies on its device when it is asked to, and does not set IS_COPIED. -1 with an exception set. */
+static int is_unflagged_copy(PyObject *producer, const producer_type *type, const TensorObject *tensor)
+{
+    void *managed;
+    const DLTensor *shared = NULL;
+    if (tensor_numel(tensor) == 0)
+        return 1;
+    PyObject *no_synchronization = PyLong_FromLong(-1);
+    producer_request plain = {.stream = no_synchronization};
+    PyObject *capsule = no_synchronization == NULL ? NULL : producer_fetch(producer, type, &plain);
+    Py_XDECREF(no_synchronization);
+    if (capsule == NULL)
+        return -1;
+    capsule_kind kind = capsule_inspect(capsule, &managed);
+    if (kind == CAPSULE_VERSIONED)
+        shared = &((DLManagedTensorVersioned *)managed)->dl_tensor;
+    else if (kind == CAPSULE_LEGACY)
+        shared = &((DLManagedTensor *)managed)->dl_tensor;
+    bool same = shared == NULL || (char *)shared->data + shared->byte_offset == (char *)tensor->view.data + tensor->view.byte_offset;
+    Py_DECREF(capsule);
+    return !same;
+}
+
+/* Completes what is known of memory on a device: whether it is a copy, and whom to ask about it later. */
+static imported know_producer(imported result, PyObject *producer, const producer_type *type, const import_request *request)
+{
+    TensorObject *tensor = result.tensor;
+    if (tensor == NULL || !tensor_is_remote(tensor))
+        return result;
+    if (request->copy == 1 && !request->has_device && !result.copied) {
+        int copied = is_unflagged_copy(producer, type, tensor);
+        if (copied < 0) {
+            pending_exception pending = exception_put_aside();
+            Py_DECREF((PyObject *)tensor);
+            exception_bring_back(pending);
+            return failed(NULL);
+        }
+        result.copied = copied;
+    }
+    Py_INCREF(producer);
+    tensor->producer = producer;
+    tensor->whole = !result.copied;
+    return result;
 }
 
 static imported import_by_capsule(PyObject *producer, const producer_type *type, const import_request *request)
@@ -166,7 +186,7 @@ static imported import_by_capsule(PyObject *producer, const producer_type *type,
     Py_XDECREF(device);
     if (capsule == NULL)
         return failed(NULL);
-    imported result = import_capsule(capsule);
+    imported result = import_capsule(capsule, NULL);
     if (result.tensor == NULL) { /* the destructor of the capsule, and with it the producer, must not see the exception */
         pending_exception pending = exception_put_aside();
         Py_DECREF(capsule);
@@ -174,7 +194,7 @@ static imported import_by_capsule(PyObject *producer, const producer_type *type,
     } else {
         Py_DECREF(capsule);
     }
-    return result;
+    return know_producer(result, producer, type, request);
 }
 
 /* Takes over a struct behind which no capsule stands: it is given back here when it is refused. */
@@ -220,25 +240,55 @@ static imported import_by_table(PyObject *producer, const producer_type *type, b
     return take_managed(managed);
 }
 
-static imported import_own(TensorObject *source)
+TensorObject *import_again(TensorObject *self, const DLDevice *device, int copy)
+{
+    char name[32];
+    if (!self->whole) {
+        PyErr_Format(PyExc_BufferError, "this tensor is a view or a copy of memory on %s, which only the library that it came from can "
+                     "move, as a whole; copy the whole with dlpackgo.from_dlpack(x, device='cpu') and take the view there",
+                     device_name(self->view.device, name));
+        return NULL;
+    }
+    import_request request = {.copy = copy};
+    if (device != NULL) {
+        request.has_device = true;
+        request.device = *device;
+    }
+    PyObject *producer = self->producer;
+    const producer_type *found = producer_lookup(Py_TYPE(producer));
+    if (found == NULL)
+        return NULL;
+    producer_type type = *found;
+    Py_INCREF(producer); /* its code may close self */
+    TensorObject *moved = settle(import_by_capsule(producer, &type, &request), &request);
+    Py_DECREF(producer);
+    return moved;
+}
+
+static imported import_own(TensorObject *source, const import_request *request)
 {
     if (tensor_check_open(source) < 0)
         return failed(NULL);
+    bool elsewhere = request->has_device && !same_device(request->device, source->view.device);
+    if ((elsewhere || request->copy == 1) && request->copy != 0 && tensor_moved_by_producer(source))
+        return (imported){import_again(source, request->has_device ? &request->device : NULL, request->copy), true};
     TensorObject *tensor = tensor_share(source, source->view.ndim);
     if (tensor != NULL && source->view.ndim > 0) {
         size_t size = (size_t)source->view.ndim * sizeof *source->view.shape;
         memcpy(tensor->view.shape, source->view.shape, size);
         memcpy(tensor->view.strides, source->view.strides, size);
     }
+    if (tensor != NULL)
+        tensor->whole = source->whole;
     return (imported){tensor, false};
 }
 
 static imported import_producer(PyObject *producer, const import_request *request)
 {
     if (Tensor_Check(producer))
-        return import_own((TensorObject *)producer);
+        return import_own((TensorObject *)producer, request);
     if (PyCapsule_CheckExact(producer))
-        return import_capsule(producer);
+        return import_capsule(producer, request);
     if (numpy_lane_takes(producer)) {
         TensorObject *tensor = numpy_import(producer);
         if (tensor != NULL || PyErr_Occurred())
@@ -255,34 +305,6 @@ static imported import_producer(PyObject *producer, const import_request *reques
             return result;
     }
     return import_by_capsule(producer, &type, request);
-}
-
-/* --- settle: what the caller asked for against what came ---------------------------------------------------------- */
-
-static TensorObject *settle(imported result, const import_request *request)
-{
-    TensorObject *tensor = result.tensor;
-    if (tensor == NULL)
-        return NULL;
-    DLDevice device = tensor->view.device;
-    bool elsewhere = request->has_device && (device.device_type != request->device.device_type ||
-                                             device.device_id != request->device.device_id);
-    if (!elsewhere && (request->copy != 1 || result.copied))
-        return tensor;
-    bool to_host = !request->has_device || (request->device.device_type == kDLCPU && request->device.device_id == 0);
-    TensorObject *copy = NULL;
-    char here[32], there[32];
-    if (elsewhere && (!to_host || request->copy == 0 || !dlpackgo_host_accessible(device.device_type)))
-        PyErr_Format(PyExc_BufferError, "the producer gave memory on %s, and device %s was asked for%s",
-                     device_name(device, here), device_name(request->device, there),
-                     request->copy == 0 ? " without a copy; pass copy=None or copy=True"
-                                        : "; let the producer's library move it there first");
-    else if (tensor_check_host(tensor, "copy=True, which the producer did not do itself,") == 0)
-        copy = tensor_copy_host(tensor);
-    pending_exception pending = exception_put_aside();
-    Py_DECREF((PyObject *)tensor);
-    exception_bring_back(pending);
-    return copy;
 }
 
 TensorObject *import_any(PyObject *producer)

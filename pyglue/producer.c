@@ -151,22 +151,39 @@ int producer_check_torch(PyObject *tensor, const DLDataType *dtype)
 
 /* --- __dlpack__ --------------------------------------------------------------------------------------------------- */
 
-static PyObject *our_version;               /* (1, 3) */
-static PyObject *keyword_sets[4];           /* by which of copy (1) and dl_device (2) are sent */
+static PyObject *our_version; /* (1, 3) */
+
+/* The keywords that a call may send behind max_version, and the tuples of names by which of them it does. */
+static const char *const optional_keywords[] = {"copy", "dl_device", "stream"};
+enum { OPTIONAL_COUNT = sizeof optional_keywords / sizeof *optional_keywords };
+static PyObject *keyword_sets[1 << OPTIONAL_COUNT];
+static PyObject *stream_alone; /* ("stream",) */
 
 static PyObject *call_dlpack(PyObject *producer, const producer_request *request)
 {
-    PyObject *arguments[4] = {producer, our_version};
+    PyObject *const values[OPTIONAL_COUNT] = {request->copy, request->dl_device, request->stream};
+    PyObject *arguments[2 + OPTIONAL_COUNT] = {producer, our_version};
     int n = 2, set = 0;
-    if (request->copy != NULL) {
-        arguments[n++] = request->copy;
-        set |= 1;
-    }
-    if (request->dl_device != NULL) {
-        arguments[n++] = request->dl_device;
-        set |= 2;
-    }
+    for (int i = 0; i < OPTIONAL_COUNT; i++)
+        if (values[i] != NULL) {
+            arguments[n++] = values[i];
+            set |= 1 << i;
+        }
     return PyObject_VectorcallMethod(dlpack_name, arguments, 1, keyword_sets[set]);
+}
+
+static PyObject *keyword_set(int set)
+{
+    PyObject *list = Py_BuildValue("[s]", "max_version");
+    for (int i = 0; list != NULL && i < OPTIONAL_COUNT; i++) {
+        PyObject *name = PyUnicode_InternFromString(optional_keywords[i]);
+        if (name == NULL || ((set >> i & 1) && PyList_Append(list, name) < 0))
+            Py_CLEAR(list);
+        Py_XDECREF(name);
+    }
+    PyObject *names = list == NULL ? NULL : PyList_AsTuple(list);
+    Py_XDECREF(list);
+    return names;
 }
 
 /* Whether the current exception is a TypeError that no Python code of the producer raised: then the call itself did not
@@ -189,7 +206,7 @@ static bool signature_refused(void)
 
 PyObject *producer_fetch(PyObject *producer, const producer_type *type, const producer_request *request)
 {
-    if (!type->speaks_dlpack) {
+    if (!type->speaks_dlpack && !PyObject_HasAttr(producer, dlpack_name)) { /* proxies have it by __getattr__ */
         PyErr_Format(PyExc_TypeError,
                      "an object of %R cannot be shared through DLPack: it has no __dlpack__ method. Accepted are arrays and tensors of "
                      "NumPy, PyTorch, JAX, CuPy and any other library that speaks DLPack, and DLPack capsules; "
@@ -199,12 +216,30 @@ PyObject *producer_fetch(PyObject *producer, const producer_type *type, const pr
     }
     if (type->torch && producer_check_torch(producer, NULL) < 0)
         return NULL;
-    PyObject *capsule = call_dlpack(producer, request);
+    producer_request sent = *request;
+    if (type->torch && sent.stream == NULL)
+        sent.stream = Py_None; /* what everybody else takes a missing stream for; to torch it means -1, no synchronization */
+    PyObject *capsule = call_dlpack(producer, &sent);
     if (capsule == NULL && signature_refused()) {
         PyErr_Clear();
         capsule = PyObject_VectorcallMethod(dlpack_name, &producer, 1, NULL);
     }
     return capsule;
+}
+
+int producer_make_wait(PyObject *producer, PyObject *stream)
+{
+    const producer_request request = {.stream = stream};
+    Py_INCREF(producer); /* whose code may drop the last tensor that refers to it */
+    PyObject *capsule = call_dlpack(producer, &request);
+    if (capsule == NULL && signature_refused()) { /* one of before max_version */
+        PyObject *arguments[] = {producer, stream};
+        PyErr_Clear();
+        capsule = PyObject_VectorcallMethod(dlpack_name, arguments, 1, stream_alone);
+    }
+    Py_XDECREF(capsule);
+    Py_DECREF(producer);
+    return capsule == NULL ? -1 : 0;
 }
 
 int producer_ready(PyObject *module)
@@ -221,9 +256,8 @@ int producer_ready(PyObject *module)
         if ((*names[i].name = PyUnicode_InternFromString(names[i].text)) == NULL)
             return -1;
     our_version = Py_BuildValue("(ii)", DLPACK_MAJOR, DLPACK_MINOR);
-    keyword_sets[0] = Py_BuildValue("(s)", "max_version");
-    keyword_sets[1] = Py_BuildValue("(ss)", "max_version", "copy");
-    keyword_sets[2] = Py_BuildValue("(ss)", "max_version", "dl_device");
-    keyword_sets[3] = Py_BuildValue("(sss)", "max_version", "copy", "dl_device");
+    stream_alone = Py_BuildValue("(s)", "stream");
+    for (int set = 0; set < 1 << OPTIONAL_COUNT; set++)
+        keyword_sets[set] = keyword_set(set);
     return PyErr_Occurred() ? -1 : 0;
 }

@@ -21,15 +21,20 @@ const producer_type *producer_lookup(PyTypeObject *type);
 /* Ignores the tables of exchange APIs, or uses them again: for tests that compare the ways. */
 void producer_tables_enable(bool enable);
 
-/* What to ask a producer for. NULL stands for None, which is not sent. */
+/* What to ask a producer for. What is NULL is not sent. */
 typedef struct {
     PyObject *copy;
     PyObject *dl_device;
+    PyObject *stream;
 } producer_request;
 
 /* Calls __dlpack__ and gives what it returned, which need not be a capsule. Producers with the signature of before
  * max_version are asked once more without keywords. */
 PyObject *producer_fetch(PyObject *producer, const producer_type *type, const producer_request *request);
+
+/* Has the producer make the stream wait for its work, as the protocol has it: by a capsule, which is dropped again. The
+ * exceptions of the producer are passed on. */
+int producer_make_wait(PyObject *producer, PyObject *stream);
 
 /* Raises BufferError, and returns -1, for torch tensors in a state that DLPack cannot describe: those that need a
  * gradient, and lazily conjugated or negated ones. dtype, when it is known, spares a question. */

@@ -63,6 +63,8 @@ TensorObject *tensor_allocate(int ndim)
     PyObject_Init((PyObject *)self, Tensor_Type);
     self->owner = NULL;
     self->base = NULL;
+    self->producer = NULL;
+    self->whole = false;
     self->flags = 0;
     self->closed = false;
     self->buffers = 0;
@@ -82,6 +84,7 @@ static void release_memory(TensorObject *self)
     if (owner != NULL)
         dlpackgo_owner_release(owner);
     Py_CLEAR(self->base);
+    Py_CLEAR(self->producer);
 }
 
 static void tensor_dealloc(PyObject *object)
@@ -125,6 +128,8 @@ TensorObject *tensor_share(TensorObject *source, int ndim)
     self->owner = dlpackgo_owner_retain(owner);
     self->base = source->base;
     Py_XINCREF(self->base);
+    self->producer = source->producer;
+    Py_XINCREF(self->producer);
     self->flags = source->flags;
     self->view.data = source->view.data;
     self->view.device = source->view.device;

@@ -14,6 +14,8 @@ typedef struct {
     PyObject_HEAD
     dlpackgo_owner *owner; /* shared with views and exports; NULL once closed, or while base alone is enough */
     PyObject *base;        /* the object whose memory this is, as long as nothing was exported; or NULL */
+    PyObject *producer;    /* of remote memory: who can order its streams and move it; or NULL */
+    bool whole;            /* this is all that the producer gave, and not a view or a copy of it */
     DLTensor view;         /* sound; strides always given; byte_offset 0 where the device has addresses */
     uint64_t flags;        /* READ_ONLY and SUBBYTE_PADDED */
     bool closed;
@@ -56,6 +58,17 @@ static inline bool tensor_readonly(const TensorObject *self)
 static inline bool tensor_contiguous(const TensorObject *self)
 {
     return dlpackgo_is_contiguous(self->view.shape, self->view.strides, self->view.ndim);
+}
+/* Whether a device may be at work on the memory, out of the host's sight. */
+static inline bool tensor_is_remote(const TensorObject *self)
+{
+    int32_t device_type = self->view.device.device_type;
+    return !dlpackgo_host_accessible(device_type) || device_type == kDLCUDAManaged;
+}
+/* Whether a copy is the producer's to make. */
+static inline bool tensor_moved_by_producer(const TensorObject *self)
+{
+    return self->producer != NULL && (self->whole || !dlpackgo_host_accessible(self->view.device.device_type));
 }
 /* A tuple of ints. */
 PyObject *tuple_of_extents(const int64_t *extents, int n);
@@ -132,19 +145,32 @@ int device_parse(PyObject *object, DLDevice *device);      /* a pair, or a name 
 int device_parse_pair(PyObject *object, DLDevice *device); /* a pair, as the protocol has it */
 const char *device_name(DLDevice device, char buffer[32]);
 
+/* --- descriptor.c --- */
+/* A tensor that describes what a producer's struct describes, without an owner yet; flags are those of the struct.
+ * NULL with BufferError for what breaks a rule. */
+TensorObject *read_descriptor(const DLTensor *foreign, uint64_t flags);
+TensorObject *read_versioned(const DLManagedTensorVersioned *managed);
+/* Raises BufferError with the text of the broken rule. */
+void raise_fault(const dlpackgo_fault *fault);
+
 /* --- import.c --- */
 PyObject *from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
 int import_ready(PyObject *module);
 /* The tensor of any producer, without a copy: what from_dlpack(x) gives. */
 TensorObject *import_any(PyObject *producer);
-/* The same of a managed tensor, which is taken over even when it is refused. */
+/* A copy, on the device or where the memory is when that is NULL, of a tensor that tensor_moved_by_producer. */
+TensorObject *import_again(TensorObject *self, const DLDevice *device, int copy);
+/* The same as import_any of a managed tensor, which is taken over even when it is refused. */
 TensorObject *import_managed(DLManagedTensorVersioned *managed);
+
+/* --- stream.c; a stream that is None is NULL --- */
+/* Raises TypeError or ValueError for what the device does not accept. */
+int stream_check(const TensorObject *self, PyObject *stream);
+/* Makes the stream wait for the work under way on the memory. Runs code of the producer, which may close self. */
+int stream_order(TensorObject *self, PyObject *stream);
 
 /* --- exchange.c --- */
 int exchange_ready(PyObject *module);
-
-/* Raises BufferError with the text of the broken rule. */
-void raise_fault(const dlpackgo_fault *fault);
 
 /* --- keywords.c --- */
 /* Where name stands among the n interned keywords; -1 when it is none of them. */

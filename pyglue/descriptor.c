@@ -1,0 +1,67 @@
+/* Descriptors of other libraries: read once, validated, and copied into a tensor that has no owner yet. */
+#include "tensor.h"
+
+#include <string.h>
+
+void raise_fault(const dlpackgo_fault *fault)
+{
+    char message[DLPACKGO_FAULT_MESSAGE_SIZE];
+    dlpackgo_fault_message(fault, message, sizeof message);
+    PyErr_SetString(PyExc_BufferError, message);
+}
+
+/* Everything is copied first, and the copy is what gets judged, so that a struct which changes meanwhile cannot get by. */
+TensorObject *read_descriptor(const DLTensor *foreign, uint64_t flags)
+{
+    DLTensor copy = *foreign;
+    dlpackgo_fault fault;
+    bool readable = copy.ndim >= 0 && copy.ndim <= DLPACKGO_MAX_NDIM && (copy.ndim == 0 || copy.shape != NULL);
+    if (!readable) { /* the validator says why, and reads no extents to do so */
+        dlpackgo_validate(&copy, flags, &fault);
+        raise_fault(&fault);
+        return NULL;
+    }
+    TensorObject *tensor = tensor_allocate(copy.ndim);
+    if (tensor == NULL)
+        return NULL;
+    int64_t *shape = tensor->view.shape, *strides = tensor->view.strides;
+    size_t size = (size_t)copy.ndim * sizeof *shape;
+    if (size > 0) {
+        memcpy(shape, copy.shape, size);
+        if (copy.strides != NULL)
+            memcpy(strides, copy.strides, size);
+    }
+    bool row_major = copy.strides == NULL;
+    copy.shape = shape;
+    copy.strides = row_major ? NULL : strides;
+    if (dlpackgo_validate(&copy, flags, &fault) < 0) {
+        raise_fault(&fault);
+        Py_DECREF((PyObject *)tensor);
+        return NULL;
+    }
+    if (row_major)
+        dlpackgo_row_major_strides(shape, copy.ndim, strides);
+    copy.strides = strides;
+    if (dlpackgo_addressable(copy.device.device_type)) {
+        copy.data = (char *)copy.data + copy.byte_offset;
+        copy.byte_offset = 0;
+    }
+    tensor->view = copy;
+    tensor->flags = flags & (DLPACK_READ_ONLY | DLPACK_SUBBYTE_PADDED);
+    return tensor;
+}
+
+TensorObject *read_versioned(const DLManagedTensorVersioned *managed)
+{
+    /* Version and flags first: of another major, nothing else in the struct has a meaning. */
+    DLManagedTensorVersioned header = {.version = managed->version};
+    dlpackgo_fault fault;
+    if (header.version.major == DLPACK_MAJOR)
+        header.flags = managed->flags;
+    header.dl_tensor = (DLTensor){.device = {kDLCPU, 0}, .dtype = {kDLFloat, 32, 1}, .data = &header};
+    if (dlpackgo_validate_versioned(&header, &fault) < 0) {
+        raise_fault(&fault);
+        return NULL;
+    }
+    return read_descriptor(&managed->dl_tensor, header.flags);
+}
