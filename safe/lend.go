@@ -9,9 +9,9 @@ import (
 	"github.com/dlpackgo/dlpackgo/ffi"
 )
 
-// Lend hands a C library a managed tensor that is good until call returns. The library may read the elements and must
-// keep nothing: the deleter does nothing. Lending takes no heap memory, works on every device, and pins Go memory for as
-// long as the call. While a tensor is lent it cannot be closed.
+// Lend hands a C library a managed tensor that is good until call returns. The library may read the elements. It must keep
+// nothing, and leave the description as it is; the deleter does nothing. Lending takes no heap memory, works on every device,
+// and pins Go memory for as long as the call. While a tensor is lent it cannot be closed.
 func Lend[S AsDLTensor](src S, call func(*ffi.DLManagedTensor) error) error {
 	// Through a pointer, because putting src itself into an interface would take heap memory.
 	if t, ok := any(&src).(**Tensor); ok {
@@ -98,7 +98,7 @@ func (v *AnyView) lendVersioned(call func(*ffi.DLManagedTensorVersioned) error) 
 		return err
 	}
 	defer g.end()
-	return call(g.versioned())
+	return call(g.versioned(v.traits))
 }
 
 // writableView returns the view of src that may be written. It does not rely on src having asked.
@@ -199,39 +199,43 @@ func (g *guard) managed() *ffi.DLManagedTensor {
 	return (*ffi.DLManagedTensor)(unsafe.Pointer(&g.held.loan.managed))
 }
 
-// versioned returns the loan of g as a versioned managed tensor.
-func (g *guard) versioned() *ffi.DLManagedTensorVersioned {
-	return (*ffi.DLManagedTensorVersioned)(unsafe.Pointer(&g.held.loan.versioned))
+// versioned returns the loan of g as a versioned managed tensor with these flags.
+func (g *guard) versioned(flags traits) *ffi.DLManagedTensorVersioned {
+	m := (*ffi.DLManagedTensorVersioned)(unsafe.Pointer(&g.held.loan.versioned))
+	m.Flags = ffi.Flags(flags & sharedTraits)
+	// As bytes, for the reason that describe gives.
+	*(*descriptorBytes)(unsafe.Pointer(&m.DLTensor)) = *(*descriptorBytes)(unsafe.Pointer(&g.managed().DLTensor))
+	return m
 }
+
+type descriptorBytes [unsafe.Sizeof(ffi.DLTensor{})]byte
 
 // describe makes the loan of g look like v. When it cannot, the loan has ended.
 func (g *guard) describe(v *AnyView) error {
 	g.described = nil
-	if len(v.shape) > int(g.held.loan.capacity) {
+	ndim := len(v.shape)
+	if ndim > int(g.held.loan.capacity) {
 		if err := g.growLoan(); err != nil {
 			g.end()
 			return err
 		}
 	}
-	m, versioned := g.managed(), g.versioned()
+	t := &g.managed().DLTensor
 	address := uintptr(v.data)
-	shape := unsafe.Slice(m.DLTensor.Shape, len(v.shape))
+	shape := unsafe.Slice(t.Shape, ndim)
 	for axis, extent := range v.shape {
 		shape[axis] = extent
 		if extent == 0 {
 			address = 0 // an empty tensor has no data
 		}
 	}
-	copy(unsafe.Slice(m.DLTensor.Strides, len(v.strides)), v.strides)
-	versioned.Flags = ffi.Flags(v.traits & sharedTraits)
-	for _, t := range [...]*ffi.DLTensor{&m.DLTensor, &versioned.DLTensor} {
-		// As a number, because this may be a pointer to Go: it is pinned, and no business of the write barrier.
-		*(*uintptr)(unsafe.Pointer(&t.Data)) = address
-		t.Device = v.device
-		t.NDim = int32(len(v.shape))
-		t.DType = v.dtype
-		t.ByteOffset = v.byteOffset
-	}
+	copy(unsafe.Slice(t.Strides, ndim), v.strides)
+	// As a number, because this may be a pointer to Go: it is pinned, and no business of the write barrier.
+	*(*uintptr)(unsafe.Pointer(&t.Data)) = address
+	t.Device = v.device
+	t.NDim = int32(ndim)
+	t.DType = v.dtype
+	t.ByteOffset = v.byteOffset
 	return nil
 }
 

@@ -15,12 +15,12 @@ import (
 // no owner to share, such as a view of a plain slice, is refused with ErrUnowned. So is read-only memory, with
 // ErrReadOnly: this struct cannot say so, and PackVersioned's can.
 func Pack[S AsDLTensor](src S) (*ffi.DLManagedTensor, error) {
-	v, owner, g, err := lendForPacking(src)
+	owner, g, flags, err := lendForPacking(src)
 	if err != nil {
 		return nil, err
 	}
 	defer g.end()
-	if v.ReadOnly() {
+	if flags&readOnly != 0 {
 		return nil, ErrReadOnly
 	}
 	m := C.dlpackgo_pack(owner, &g.held.loan.managed.dl_tensor)
@@ -32,12 +32,12 @@ func Pack[S AsDLTensor](src S) (*ffi.DLManagedTensor, error) {
 
 // PackVersioned is Pack for the struct with a version, which can also say that memory is read-only.
 func PackVersioned[S AsDLTensor](src S) (*ffi.DLManagedTensorVersioned, error) {
-	v, owner, g, err := lendForPacking(src)
+	owner, g, flags, err := lendForPacking(src)
 	if err != nil {
 		return nil, err
 	}
 	defer g.end()
-	m := C.dlpackgo_pack_versioned(owner, &g.held.loan.versioned.dl_tensor, C.uint64_t(v.traits&sharedTraits))
+	m := C.dlpackgo_pack_versioned(owner, &g.held.loan.managed.dl_tensor, C.uint64_t(flags&sharedTraits))
 	if m == nil {
 		return nil, &MemoryError{Bytes: C.sizeof_DLManagedTensorVersioned}
 	}
@@ -46,24 +46,31 @@ func PackVersioned[S AsDLTensor](src S) (*ffi.DLManagedTensorVersioned, error) {
 
 // lendForPacking lends src to this package itself: so its owner stays while it gets another reference, and its
 // description lies where C may see it.
-func lendForPacking[S AsDLTensor](src S) (AnyView, *C.dlpackgo_owner, *guard, error) {
-	v, err := src.AsDLTensor()
-	if err != nil {
-		return v, nil, nil, err
+func lendForPacking[S AsDLTensor](src S) (owner *C.dlpackgo_owner, g *guard, flags traits, err error) {
+	var lender *guard
+	if t, ok := any(&src).(**Tensor); ok { // as in Lend
+		if g, err = (*t).lend(); err != nil {
+			return nil, nil, 0, err
+		}
+		lender, flags = (*t).guard, (*t).traits
+	} else {
+		v, err := src.AsDLTensor()
+		if err != nil {
+			return nil, nil, 0, err
+		}
+		if g, err = v.lend(); err != nil {
+			return nil, nil, 0, err
+		}
+		lender, flags = v.guard, v.traits
 	}
-	if v.guard == nil {
-		return v, nil, nil, ErrUnowned
+	if lender != nil {
+		owner, err = lender.held.share()
 	}
-	g, err := v.lend()
-	if err != nil {
-		return v, nil, nil, err
-	}
-	owner, err := v.guard.held.share()
 	if owner == nil {
 		g.end()
 		if err == nil {
 			err = ErrUnowned
 		}
 	}
-	return v, owner, g, err
+	return owner, g, flags, err
 }
