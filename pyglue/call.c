@@ -126,6 +126,10 @@ static int check_tensor_argument(const call_declaration *d, int i, const call_ar
     if (d->parameters[i].kind == KIND_MUTABLE_VIEW && (argument->view.flags & DLPACK_READ_ONLY))
         return complain(PyExc_BufferError, d, i,
                         PyUnicode_FromString("is read-only, and this function writes to it; pass a writable array, such as a copy"));
+    if (d->parameters[i].kind == KIND_MUTABLE_VIEW &&
+        dlpackgo_may_overlap(argument->view.shape, argument->view.strides, (int)argument->view.shape_length))
+        return complain(PyExc_BufferError, d, i,
+                        PyUnicode_FromString("has strides by which elements share memory, and this function writes to it; pass a copy"));
     return 0;
 }
 

@@ -39,3 +39,36 @@ void dlpackgo_row_major_strides(const int64_t *shape, int ndim, int64_t *strides
         }
     }
 }
+
+/* The axis of extent above 1 with the smallest step that was not taken yet; -1 when none is left. */
+static int next_axis(const int64_t *shape, const uint64_t *steps, const bool *taken, int ndim)
+{
+    int next = -1;
+    for (int axis = 0; axis < ndim; axis++) {
+        if (shape[axis] > 1 && !taken[axis] && (next < 0 || steps[axis] < steps[next])) {
+            next = axis;
+        }
+    }
+    return next;
+}
+
+bool dlpackgo_may_overlap(const int64_t *shape, const int64_t *strides, int ndim)
+{
+    uint64_t steps[DLPACKGO_MAX_NDIM];
+    bool taken[DLPACKGO_MAX_NDIM] = {false};
+    if (strides == NULL || dlpackgo_numel(shape, ndim) == 0) {
+        return false;
+    }
+    for (int axis = 0; axis < ndim; axis++) {
+        steps[axis] = strides[axis] < 0 ? -(uint64_t)strides[axis] : (uint64_t)strides[axis];
+    }
+    /* By growing steps, each axis must step over all that the axes before it reach. */
+    uint64_t reach = 0;
+    for (int axis; (axis = next_axis(shape, steps, taken, ndim)) >= 0; taken[axis] = true) {
+        if (steps[axis] <= reach) {
+            return true;
+        }
+        reach += steps[axis] * (uint64_t)(shape[axis] - 1);
+    }
+    return false;
+}

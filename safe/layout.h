@@ -69,6 +69,10 @@ int64_t dlpackgo_numel(const int64_t *shape, int ndim);
  * whatever their strides are. */
 bool dlpackgo_is_contiguous(const int64_t *shape, const int64_t *strides, int ndim);
 
+/* Whether two indices may lead to the same element, so that writing through the strides is in doubt. Exact for what
+ * slicing, transposing, reversing and broadcasting make of a compact tensor; true in doubt. */
+bool dlpackgo_may_overlap(const int64_t *shape, const int64_t *strides, int ndim);
+
 /* Fills in the strides of a row-major tensor; extents of 0 count as 1, so that strides of empty tensors are usable. */
 void dlpackgo_row_major_strides(const int64_t *shape, int ndim, int64_t *strides);
 

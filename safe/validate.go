@@ -43,6 +43,7 @@ func faultMessageInC(f ffi.Fault, size int) string {
 type layoutInC struct {
 	numel      int64
 	contiguous bool
+	mayOverlap bool
 	rowMajor   []int64
 	itemSize   int64
 	packedSize int64
@@ -58,6 +59,7 @@ func measureInC(d ffi.DLDataType, flags ffi.Flags, shape, strides []int64) layou
 	C.dlpackgo_row_major_strides(axes(shape), ndim, axes(rowMajor))
 	return layoutInC{
 		numel:      int64(numel),
+		mayOverlap: bool(C.dlpackgo_may_overlap(axes(shape), axes(strides), ndim)),
 		contiguous: bool(C.dlpackgo_is_contiguous(axes(shape), axes(strides), ndim)),
 		rowMajor:   rowMajor,
 		itemSize:   int64(C.dlpackgo_item_size(dtype, C.uint64_t(flags))),

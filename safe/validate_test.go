@@ -59,12 +59,14 @@ func requireSameLayout(t *testing.T, d *descriptor.Description) {
 	want := layoutInC{
 		numel:      numel,
 		contiguous: ffi.IsContiguous(shape, strides),
+		mayOverlap: ffi.MayOverlap(shape, strides),
 		rowMajor:   ffi.RowMajorStrides(shape),
 		itemSize:   ffi.ItemSize(d.DType),
 		packedSize: ffi.PackedSize(d.DType, d.Flags, numel),
 		alignment:  ffi.Alignment(d.DType),
 	}
-	if got.numel != want.numel || got.contiguous != want.contiguous || !slices.Equal(got.rowMajor, want.rowMajor) ||
+	if got.numel != want.numel || got.contiguous != want.contiguous ||
+		got.mayOverlap != want.mayOverlap || !slices.Equal(got.rowMajor, want.rowMajor) ||
 		got.itemSize != want.itemSize || got.packedSize != want.packedSize || got.alignment != want.alignment {
 		t.Errorf("%+v: C says %+v, Go says %+v", d, got, want)
 	}
