@@ -15,6 +15,17 @@ TEST_LIMIT = 240  # seconds, for one test; a hang in C cannot be interrupted oth
 _terminal = pytest.StashKey[int]()
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--case", help="run only the tests that cover this reported fault, such as RO-1")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if wanted := config.getoption("--case"):
+        covering = [item for item in items if any(wanted in mark.args for mark in item.iter_markers("case"))]
+        config.hook.pytest_deselected(items=[item for item in items if item not in covering])
+        items[:] = covering
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "case(*ids): the reported faults whose whole kind the test covers")
     capture = config.pluginmanager.getplugin("capturemanager")
