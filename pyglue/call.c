@@ -29,7 +29,7 @@ typedef struct {
     TensorObject *used[CALL_MAX_ARGUMENTS];     /* tensors that must not be closed meanwhile */
     PyObject *held[CALL_MAX_ARGUMENTS];         /* tensors made for this call */
     call_frame frame;
-    int64_t strides[CALL_MAX_ARGUMENTS][DLPACKGO_MAX_NDIM]; /* of arrays that count them in bytes */
+    int64_t extents[CALL_MAX_ARGUMENTS][2 * DLPACKGO_MAX_NDIM]; /* shape and strides of what is borrowed */
 } call;
 
 /* --- complaints --------------------------------------------------------------------------------------------------- */
@@ -133,9 +133,22 @@ static int check_tensor_argument(const call_declaration *d, int i, const call_ar
     return 0;
 }
 
+/* Extents are copied: those of a library's own tensor are freed when it gets another shape, which the code of a later
+ * argument, or another thread while Go works, may give it. */
+static void keep_extents(DLTensor *tensor, int64_t *extents)
+{
+    int64_t *strides = extents + DLPACKGO_MAX_NDIM;
+    for (int i = 0; i < tensor->ndim; i++) { /* few: a loop beats a call of memcpy */
+        extents[i] = tensor->shape[i];
+        strides[i] = tensor->strides[i];
+    }
+    tensor->shape = extents;
+    tensor->strides = strides;
+}
+
 /* The view that a C exchange API lends for the time of the call. It says nothing of writability, so that it serves for
  * reading only. 1: taken, 0: another way should be tried, -1: refused with an exception. */
-static int borrow_by_table(PyObject *object, call_argument *argument)
+static int borrow_by_table(PyObject *object, call_argument *argument, int64_t *extents)
 {
     const producer_type *type = producer_lookup(Py_TYPE(object));
     if (type == NULL)
@@ -149,8 +162,12 @@ static int borrow_by_table(PyObject *object, call_argument *argument)
         PyErr_Clear();
         return 0;
     }
-    if (tensor.device.device_type != kDLCPU || (tensor.ndim > 0 && tensor.strides == NULL) ||
-        dlpackgo_validate(&tensor, 0, &fault) < 0)
+    bool readable = tensor.ndim >= 0 && tensor.ndim <= DLPACKGO_MAX_NDIM &&
+                    (tensor.ndim == 0 || (tensor.shape != NULL && tensor.strides != NULL));
+    if (tensor.device.device_type != kDLCPU || !readable)
+        return 0;
+    keep_extents(&tensor, extents);
+    if (dlpackgo_validate(&tensor, 0, &fault) < 0)
         return 0;
     tensor.data = (char *)tensor.data + tensor.byte_offset;
     tensor.byte_offset = 0;
@@ -158,12 +175,13 @@ static int borrow_by_table(PyObject *object, call_argument *argument)
     return torch && producer_check_torch(object, &tensor.dtype) < 0 ? -1 : 1;
 }
 
-static int borrow_array(PyObject *object, call_argument *argument, int64_t *strides)
+static int borrow_array(PyObject *object, call_argument *argument, int64_t *extents)
 {
     DLTensor tensor;
     uint64_t flags;
-    if (!numpy_describe(object, &tensor, &flags, strides))
+    if (!numpy_describe(object, &tensor, &flags, extents + DLPACKGO_MAX_NDIM))
         return 0;
+    keep_extents(&tensor, extents);
     dlpackgo_view_describe(&argument->view, &tensor, flags);
     return 1;
 }
@@ -176,8 +194,8 @@ static int borrow(call *c, int i)
     if (kind == KIND_TENSOR)
         return 0;
     if (numpy_lane_takes(object))
-        return borrow_array(object, &c->frame.arguments[i], c->strides[i]);
-    return kind == KIND_VIEW ? borrow_by_table(object, &c->frame.arguments[i]) : 0;
+        return borrow_array(object, &c->frame.arguments[i], c->extents[i]);
+    return kind == KIND_VIEW ? borrow_by_table(object, &c->frame.arguments[i], c->extents[i]) : 0;
 }
 
 /* By way of a Tensor: the one that was passed, or one made for the call. */
@@ -431,11 +449,40 @@ static bool wait_a_little(waiter *w)
 /* How a crossing went. Interrupted: an exception is set, and what the call gave is to be dropped. */
 typedef enum { NOT_CROSSED, CROSSED, INTERRUPTED } crossing;
 
+/* A call that runs in a goroutine while a thread of Python waits for it. */
+typedef struct {
+    call_frame *frame;
+    waiter *waiter;
+} waiting;
+
+/* Until 3.13 a daemon thread that wants the GIL back after the end of the interpreter ends inside of Python, and its stack
+ * goes, where the goroutine still writes to the frame. So the goroutine is waited for. */
+static void wait_before_thread_ends(void *pointer)
+{
+    waiting *w = pointer;
+    dlpackgoCancel(w->frame->cancel);
+    while (!wait_a_little(w->waiter))
+        ;
+}
+
+/* Waits until the call is over, or some time has passed. Takes the GIL back, if that is still possible. */
+static bool wait_without_gil(waiting *w)
+{
+    volatile bool finished = false; /* it outlives the jump that pthread_cleanup_push may be */
+    pthread_cleanup_push(wait_before_thread_ends, w);
+    Py_BEGIN_ALLOW_THREADS
+    finished = wait_a_little(w->waiter);
+    Py_END_ALLOW_THREADS
+    pthread_cleanup_pop(0);
+    return finished;
+}
+
 /* Runs the call beside this thread, which looks at Python's signals meanwhile. An exception from a signal handler, such as
  * KeyboardInterrupt, cancels the context; the call has to end by itself then, and its outcome is dropped. */
 static crossing cross_interruptibly(call_frame *frame)
 {
     waiter w = {.mutex = PTHREAD_MUTEX_INITIALIZER, .finished = false};
+    waiting call = {.frame = frame, .waiter = &w};
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -444,9 +491,7 @@ static crossing cross_interruptibly(call_frame *frame)
     bool canceled = false, finished = false;
     dlpackgoStart(frame, &w);
     while (!finished) {
-        Py_BEGIN_ALLOW_THREADS
-        finished = wait_a_little(&w);
-        Py_END_ALLOW_THREADS
+        finished = wait_without_gil(&call);
         if (!finished && !canceled && PyErr_CheckSignals() < 0) {
             canceled = true;
             dlpackgoCancel(frame->cancel);
