@@ -150,7 +150,8 @@ def format_sources(session: nox.Session) -> None:
 @nox.session(python=MAIN_PYTHON)
 def lint(session: nox.Session) -> None:
     """Check formatting, types and the usual mistakes in Go, C and Python, and the stubs against the module."""
-    requirements = ["-r", "tools/requirements-lint.txt", "numpy", "-c", "tests/requirements.txt"]
+    tools = ["-r", "tools/requirements.txt", "-r", "tools/requirements-lint.txt"]
+    requirements = [*tools, "numpy", "-c", "tests/requirements.txt"]
     provide(session, *requirements, built=wheel(session))
     session.run("ruff", "check")
     session.run("ruff", "format", "--check")
