@@ -33,7 +33,9 @@ static int must_copy(TensorObject *tensor, bool copied, const import_request *re
 {
     DLDevice device = tensor->view.device;
     bool elsewhere = request->has_device && !same_device(device, request->device);
-    if (!elsewhere && (request->copy != 1 || copied))
+    /* A copy is row-major; NumPy's own keeps the order of what it copies. */
+    bool good_copy = copied && (tensor_contiguous(tensor) || !dlpackgo_host_accessible(device.device_type));
+    if (!elsewhere && (request->copy != 1 || good_copy))
         return 0;
     bool to_host = !request->has_device || same_device(request->device, (DLDevice){kDLCPU, 0});
     char here[32], there[32];

@@ -74,6 +74,8 @@ TensorObject *tensor_allocate(int ndim)
     self->view.strides = extents + ndim;
     self->view.byte_offset = 0;
     count_live(1);
+    if (trace_enabled)
+        trace_birth(self);
     return self;
 }
 
@@ -91,6 +93,8 @@ static void tensor_dealloc(PyObject *object)
 {
     TensorObject *self = (TensorObject *)object;
     PyTypeObject *type = Py_TYPE(object);
+    if (trace_enabled)
+        trace_death(self);
     if (self->weak_references != NULL)
         PyObject_ClearWeakRefs(object);
     release_memory(self);

@@ -163,6 +163,12 @@ TensorObject *import_again(TensorObject *self, const DLDevice *device, int copy)
 /* The same as import_any of a managed tensor, which is taken over even when it is refused. */
 TensorObject *import_managed(DLManagedTensorVersioned *managed);
 
+/* --- trace.c: what dlpackgo.debug knows of living tensors; to be told only while it is enabled --- */
+extern bool trace_enabled;
+void trace_birth(TensorObject *self);
+void trace_death(TensorObject *self);
+int trace_ready(PyObject *module);
+
 /* --- stream.c; a stream that is None is NULL --- */
 /* Raises TypeError or ValueError for what the device does not accept. */
 int stream_check(const TensorObject *self, PyObject *stream);

@@ -1,12 +1,16 @@
-"""What is alive right now, for tests and for the search for leaks."""
+"""What is alive right now, for tests and for the search for leaks.
+
+To learn where living tensors were made, switch tracing on with ``trace(True)``, or set DLPACKGO_TRACE=1 before Python starts.
+"""
 
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from . import _core
 
-__all__ = ["live", "no_leaks"]
+__all__ = ["LiveTensor", "live", "live_tensors", "no_leaks", "trace"]
 
 
 def live() -> dict[str, int]:
@@ -18,9 +22,47 @@ def live() -> dict[str, int]:
     return _core._live()
 
 
+class LiveTensor(NamedTuple):
+    """A tensor that is alive, as ``live_tensors`` reports it."""
+
+    nbytes: int
+    """Bytes of its elements; views of one memory report theirs each."""
+    shape: tuple[int, ...]
+    dtype: _core.DType
+    place: str | None
+    """The line of Python that made it, as ``file:line``; None for one that was made without Python."""
+
+
+def trace(on: bool) -> bool:
+    """Switch the tracing of tensors on or off, and tell whether it was on.
+
+    Tensors made while it is off are not known to ``live_tensors``; switching it off forgets those that are.
+    """
+    return _core._trace(on)
+
+
+def live_tensors() -> list[LiveTensor]:
+    """List the living tensors that were made while tracing was on, oldest first.
+
+    >>> import dlpackgo
+    >>> before = dlpackgo.debug.trace(True)
+    >>> kept = dlpackgo.zeros((2, 3), dtype="float32")
+    >>> [(tensor.nbytes, tensor.shape, str(tensor.dtype)) for tensor in dlpackgo.debug.live_tensors()]
+    [(24, (2, 3), 'float32')]
+    >>> dlpackgo.debug.trace(before)
+    True
+    """
+    return [
+        LiveTensor(nbytes, shape, dtype, None if place is None else f"{place[0]}:{place[1]}")
+        for nbytes, shape, dtype, place in _core._live_tensors()
+    ]
+
+
 @contextmanager
 def no_leaks() -> Iterator[None]:
     """Raise AssertionError at the end of the block when more is alive than at its start.
+
+    With tracing on, the error says where the tensors were made that are still alive.
 
     >>> import dlpackgo
     >>> with dlpackgo.debug.no_leaks():
@@ -33,4 +75,6 @@ def no_leaks() -> Iterator[None]:
     after = live()
     grown = {name: (before[name], after[name]) for name in before if after[name] > before[name]}
     if grown:
-        raise AssertionError(f"still alive (before, after): {grown}")
+        places = sorted({tensor.place for tensor in live_tensors() if tensor.place is not None})
+        made = f"; living tensors were made at {', '.join(places)}" if places else ""
+        raise AssertionError(f"still alive (before, after): {grown}{made}")
