@@ -99,7 +99,7 @@ static int read_interface(const char *attribute, PyObject *description, TensorOb
     return 0;
 }
 
-static TensorObject *import_interface(PyObject *object, const char *attribute, PyObject *description, DLDevice device)
+static TensorObject *read_tensor(PyObject *object, const char *attribute, PyObject *description, DLDevice device)
 {
     PyObject *shape = PyDict_Check(description) ? PyDict_GetItemString(description, "shape") : NULL;
     if (shape == NULL || !PyTuple_Check(shape) || PyTuple_Size(shape) > DLPACKGO_MAX_NDIM) {
@@ -115,6 +115,17 @@ static TensorObject *import_interface(PyObject *object, const char *attribute, P
         Py_DECREF((PyObject *)tensor);
         return NULL;
     }
+    return tensor;
+}
+
+static TensorObject *import_interface(PyObject *object, const char *attribute, PyObject *given, DLDevice device)
+{
+    /* A private copy: what is read from it runs Python code, which may change the dictionary that was given. */
+    PyObject *description = PyDict_Check(given) ? PyDict_Copy(given) : Py_NewRef(given);
+    if (description == NULL)
+        return NULL;
+    TensorObject *tensor = read_tensor(object, attribute, description, device);
+    Py_DECREF(description);
     return tensor;
 }
 

@@ -82,14 +82,14 @@ int tensor_getbuffer(PyObject *object, Py_buffer *buffer, int request)
     buffer->internal = strides;
     Py_INCREF(object);
     buffer->obj = object;
-    self->buffers++;
+    shared_count(&self->buffers, 1);
     return 0;
 }
 
 void tensor_releasebuffer(PyObject *object, Py_buffer *buffer)
 {
     free(buffer->internal);
-    ((TensorObject *)object)->buffers--;
+    shared_count(&((TensorObject *)object)->buffers, -1);
 }
 
 /* --- import ------------------------------------------------------------------------------------------------------- */

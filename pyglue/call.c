@@ -214,7 +214,7 @@ static int take_tensor(call *c, int i)
     if (c->function->declaration->parameters[i].kind == KIND_TENSOR && (argument->owner = tensor_owner(tensor)) == NULL)
         return -1;
     dlpackgo_view_describe(&argument->view, &tensor->view, tensor->flags);
-    tensor->buffers++; /* closing it has to wait for the call */
+    tensor_hold(tensor);
     c->used[i] = tensor;
     return 0;
 }
@@ -658,7 +658,7 @@ static void drop_arguments(call *c)
 {
     for (int i = 0; i < c->decoded; i++) {
         if (c->used[i] != NULL)
-            c->used[i]->buffers--;
+            tensor_let_go(c->used[i]);
         Py_XDECREF(c->held[i]);
     }
 }

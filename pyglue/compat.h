@@ -59,4 +59,14 @@ static inline void exception_bring_back(pending_exception e)
 #define SHARED_UNLOCK(name) ((void)0)
 #endif
 
+/* Changes a counter that threads share. */
+static inline void shared_count(int64_t *counter, int64_t change)
+{
+#ifdef Py_GIL_DISABLED
+    __atomic_fetch_add(counter, change, __ATOMIC_RELAXED);
+#else
+    *counter += change;
+#endif
+}
+
 #endif

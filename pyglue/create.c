@@ -49,9 +49,11 @@ TensorObject *tensor_copy_host(TensorObject *source)
     if (copy == NULL)
         return NULL;
     if (tensor_nbytes(source) >= COPY_RELEASES_GIL) {
+        tensor_hold(source); /* closing it has to wait */
         Py_BEGIN_ALLOW_THREADS
         dlpackgo_copy_row_major(&source->view, source->flags, copy->view.data);
         Py_END_ALLOW_THREADS
+        tensor_let_go(source);
     } else {
         dlpackgo_copy_row_major(&source->view, source->flags, copy->view.data);
     }

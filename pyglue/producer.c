@@ -10,16 +10,25 @@
 enum { CACHE_SIZE = 64 };
 static producer_type cache[CACHE_SIZE];
 
+SHARED_MUTEX(cache_mutex);
+
+/* Puts fresh in place of the entry; gives the type that was known there before, whose reference is the caller's now. */
+static PyTypeObject *replace_entry(producer_type *entry, const producer_type *fresh)
+{
+    SHARED_LOCK(cache_mutex);
+    PyTypeObject *before = entry->type;
+    *entry = *fresh;
+    SHARED_UNLOCK(cache_mutex);
+    return before;
+}
+
 static bool tables_enabled = true;
 
 void producer_tables_enable(bool enable)
 {
     tables_enabled = enable;
-    for (int i = 0; i < CACHE_SIZE; i++) { /* what was found out before has to be found out again */
-        PyTypeObject *type = cache[i].type;
-        cache[i] = (producer_type){0};
-        Py_XDECREF((PyObject *)type);
-    }
+    for (int i = 0; i < CACHE_SIZE; i++) /* what was found out before has to be found out again */
+        Py_XDECREF((PyObject *)replace_entry(&cache[i], &(producer_type){0}));
 }
 
 static PyObject *dlpack_name, *table_name; /* "__dlpack__", "__dlpack_c_exchange_api__" */
@@ -99,16 +108,28 @@ static int describe(PyTypeObject *type, producer_type *entry)
 const producer_type *producer_lookup(PyTypeObject *type)
 {
     producer_type *entry = &cache[((uintptr_t)type >> 4) % CACHE_SIZE];
+#ifdef Py_GIL_DISABLED
+    static _Thread_local producer_type found; /* another thread may replace the entry at any time */
+    SHARED_LOCK(cache_mutex);
+    found = *entry;
+    SHARED_UNLOCK(cache_mutex);
+    if (found.type == type)
+        return &found;
+#else
     if (entry->type == type)
         return entry;
+#endif
     producer_type fresh;
     if (describe(type, &fresh) < 0)
         return NULL;
-    PyTypeObject *old = entry->type;
     Py_INCREF((PyObject *)type);
-    *entry = fresh;
-    Py_XDECREF((PyObject *)old);
+    Py_XDECREF((PyObject *)replace_entry(entry, &fresh));
+#ifdef Py_GIL_DISABLED
+    found = fresh;
+    return &found;
+#else
     return entry;
+#endif
 }
 
 /* --- torch -------------------------------------------------------------------------------------------------------- */

@@ -103,6 +103,9 @@ static int count_keys(PyObject *const *keys, Py_ssize_t n, bool *ellipsis)
 
 static PyObject *finish_view(viewing *v)
 {
+    /* Asked again: an index that is an object of Python code may have closed the tensor meanwhile. */
+    if (tensor_check_open(v->source) < 0)
+        return NULL;
     TensorObject *view = tensor_share(v->source, v->ndim);
     if (view == NULL)
         return NULL;

@@ -38,15 +38,6 @@ static void give_object(TensorObject *self)
     PyObject_Free(self);
 }
 
-static void count_live(int64_t change)
-{
-#ifdef Py_GIL_DISABLED
-    __atomic_fetch_add(&tensor_live, change, __ATOMIC_RELAXED);
-#else
-    tensor_live += change;
-#endif
-}
-
 TensorObject *tensor_allocate(int ndim)
 {
     TensorObject *self = take_object();
@@ -73,7 +64,7 @@ TensorObject *tensor_allocate(int ndim)
     self->view.shape = extents;
     self->view.strides = extents + ndim;
     self->view.byte_offset = 0;
-    count_live(1);
+    shared_count(&tensor_live, 1);
     if (trace_enabled)
         trace_birth(self);
     return self;
@@ -100,7 +91,7 @@ static void tensor_dealloc(PyObject *object)
     release_memory(self);
     if (self->view.shape != self->extents)
         free(self->view.shape);
-    count_live(-1);
+    shared_count(&tensor_live, -1);
     give_object(self);
     Py_DECREF((PyObject *)type);
 }
@@ -170,7 +161,7 @@ static PyObject *tensor_close(PyObject *object, PyObject *unused)
 {
     (void)unused;
     TensorObject *self = (TensorObject *)object;
-    Py_ssize_t exports = self->buffers + (self->owner == NULL ? 0 : (Py_ssize_t)dlpackgo_owner_exports(self->owner));
+    Py_ssize_t exports = (Py_ssize_t)self->buffers + (self->owner == NULL ? 0 : (Py_ssize_t)dlpackgo_owner_exports(self->owner));
     if (exports > 0) {
         PyErr_Format(PyExc_BufferError, "cannot close this tensor: %zd export%s of its memory %s still alive; "
                      "drop the arrays and views that consumers made from it first",

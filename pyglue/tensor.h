@@ -19,7 +19,7 @@ typedef struct {
     DLTensor view;         /* sound; strides always given; byte_offset 0 where the device has addresses */
     uint64_t flags;        /* READ_ONLY and SUBBYTE_PADDED */
     bool closed;
-    Py_ssize_t buffers; /* Py_buffers out */
+    int64_t buffers;    /* Py_buffers out */
     PyObject *weak_references;
     int64_t extents[2 * TENSOR_INLINE_NDIM];
 } TensorObject;
@@ -43,6 +43,15 @@ dlpackgo_owner *tensor_owner(TensorObject *self);
 int tensor_check_open(TensorObject *self);
 /* Raises BufferError when the host cannot read the memory; what names the reader. */
 int tensor_check_host(TensorObject *self, const char *what);
+/* Holds the memory against close(), for a buffer that is out or for C code that reads without the GIL. */
+static inline void tensor_hold(TensorObject *self)
+{
+    shared_count(&self->buffers, 1);
+}
+static inline void tensor_let_go(TensorObject *self)
+{
+    shared_count(&self->buffers, -1);
+}
 static inline int64_t tensor_numel(const TensorObject *self)
 {
     return dlpackgo_numel(self->view.shape, self->view.ndim);
