@@ -1,6 +1,7 @@
 """What is alive right now, for tests and for the search for leaks.
 
-To learn where living tensors were made, switch tracing on with ``trace(True)``, or set DLPACKGO_TRACE=1 before Python starts.
+To learn where living tensors were made, switch tracing on with ``trace(True)``, or set DLPACKGO_TRACE=1 before Python
+starts.
 """
 
 import gc

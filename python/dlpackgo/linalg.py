@@ -2,14 +2,12 @@
 
 from ._core import linalg as _functions
 
-backend = _functions.backend
 eigh = _functions.eigh
 matmul = _functions.matmul
 norm = _functions.norm
 pca = _functions.pca
 solve = _functions.solve
 svd = _functions.svd
-threads = _functions.threads
 threads = _functions.threads
 vector_norm = _functions.vector_norm
 
