@@ -203,7 +203,7 @@ func TestAForgottenTensorIsReleased(t *testing.T) {
 	before, _ := safe.Live()
 	deleted := ctest.Deleted()
 	func() {
-		must(safe.New[float32](1000))
+		requireEqual(t, sumInC(t, must(safe.New[float32](1000))), 0)
 		must(safe.FromSlice(make([]float32, 1000)))
 		must(safe.Adopt(ctest.Produce(2, 3)))
 	}()
