@@ -6,15 +6,16 @@ from typing import Any
 
 from .abi import Deleter, Device, DLManagedTensor, DLManagedTensorVersioned, DTypeTriple, Managed, Version
 
-_api = ctypes.pythonapi
-_api.PyCapsule_New.restype = ctypes.py_object
-_api.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-_api.PyCapsule_GetName.restype = ctypes.c_char_p
-_api.PyCapsule_GetName.argtypes = [ctypes.py_object]
-_api.PyCapsule_SetName.restype = ctypes.c_int
-_api.PyCapsule_SetName.argtypes = [ctypes.py_object, ctypes.c_char_p]
-_api.PyCapsule_GetPointer.restype = ctypes.c_void_p
-_api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+
+def _python_function(name: str, result: Any, *arguments: Any) -> Any:
+    """A prototype of our own: those of ctypes.pythonapi are for everybody to set, and Warp does."""
+    return ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
+
+
+_new = _python_function("PyCapsule_New", ctypes.py_object, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+_get_name = _python_function("PyCapsule_GetName", ctypes.c_char_p, ctypes.py_object)
+_set_name = _python_function("PyCapsule_SetName", ctypes.c_int, ctypes.py_object, ctypes.c_char_p)
+_get_pointer = _python_function("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
 
 # A capsule keeps the address of its name and no copy: every name that was ever used stays.
 _names: dict[str, "ctypes.Array[ctypes.c_char]"] = {}
@@ -27,21 +28,21 @@ def _permanent(name: str) -> ctypes.c_char_p:
 
 def new_capsule(address: int, name: str | None) -> Any:
     """A capsule without a destructor; name None gives it a NULL name."""
-    return _api.PyCapsule_New(address, None if name is None else _permanent(name), None)
+    return _new(address, None if name is None else _permanent(name), None)
 
 
 def name_of(capsule: Any) -> str | None:
-    name: bytes | None = _api.PyCapsule_GetName(capsule)
+    name: bytes | None = _get_name(capsule)
     return None if name is None else name.decode()
 
 
 def rename(capsule: Any, name: str) -> None:
-    _api.PyCapsule_SetName(capsule, _permanent(name))
+    _set_name(capsule, _permanent(name))
 
 
 def address_in(capsule: Any) -> int:
     name = name_of(capsule)
-    address: int = _api.PyCapsule_GetPointer(capsule, None if name is None else name.encode())
+    address: int = _get_pointer(capsule, None if name is None else name.encode())
     return address
 
 

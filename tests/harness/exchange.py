@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .abi import CPU, DLManagedTensorVersioned, DLPackVersion, DLTensor, Version
-from .capsules import new_capsule
+from .capsules import address_in, new_capsule
 from .producers import Producer
 
 ATTRIBUTE, CAPSULE_NAME = "__dlpack_c_exchange_api__", "dlpack_exchange_api"
@@ -124,8 +124,7 @@ def type_with_table(
 
 def table_of(cls: type[Any]) -> ExchangeTable:
     """The table that a type offers."""
-    get = ctypes.pythonapi.PyCapsule_GetPointer
-    return ExchangeTable.from_address(get(getattr(cls, ATTRIBUTE), CAPSULE_NAME.encode()))
+    return ExchangeTable.from_address(address_in(getattr(cls, ATTRIBUTE)))
 
 
 def export_through(table: ExchangeTable, tensor: Any) -> DLManagedTensorVersioned:

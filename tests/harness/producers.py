@@ -52,7 +52,8 @@ class Producer:
     deleter  False leaves the deleter NULL
     name     the capsule's name, when it is to be a wrong one
 
-    deleted counts the deleter's calls; asked holds the keywords of every call of __dlpack__.
+    described counts the descriptors handed out, deleted the calls of their deleters; asked holds the keywords of
+    every call of __dlpack__.
     """
 
     def __init__(
@@ -75,7 +76,7 @@ class Producer:
         self.shape, self.strides, self.dtype = shape, strides, dtype
         self.data, self.offset, self.flags, self.version = data, offset, flags, version
         self.device, self.has_deleter, self.form, self.name, self.ndim = device, deleter, form, name, ndim
-        self.deleted = self._described = 0
+        self.deleted = self.described = 0
         self.asked: list[Any] = []
         self._issued: list[tuple[Any, Managed]] = []
         # 64-byte aligned, so that a test can choose any misalignment by its offset
@@ -144,7 +145,7 @@ class Producer:
         callback = Deleter(delete)
         if self.has_deleter:
             managed.deleter = ctypes.cast(callback, ctypes.c_void_p).value
-            self._described += 1
+            self.described += 1
         _alive[key] = (managed, shape_array, stride_array, callback, self._memory)
         return managed
 
@@ -154,7 +155,7 @@ class Producer:
         for capsule, managed in issued:
             if not (name_of(capsule) or "").startswith("used_") and managed.deleter:
                 Deleter(managed.deleter)(ctypes.addressof(managed))
-        if self.deleted < self._described:  # a tensor may hang in a reference cycle; collecting is slow
+        if self.deleted < self.described:  # a tensor may hang in a reference cycle; collecting is slow
             gc.collect()
         return self.deleted
 

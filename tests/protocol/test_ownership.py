@@ -324,7 +324,7 @@ def test_what_is_alive_when_the_interpreter_ends_does_no_harm(held: str) -> None
 def test_our_deleters_work_after_the_interpreter_is_gone() -> None:
     code = """
 import atexit, ctypes, dlpackgo
-from harness.capsules import Taken, _api
+from harness.capsules import Taken
 taken = Taken(dlpackgo.zeros((3,)).__dlpack__(max_version=(1, 0)))
 libc = ctypes.CDLL(None)
 deleter, address = taken.managed.deleter, ctypes.addressof(taken.managed)
