@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from harness.dtypes import ML_DTYPES_ROWS, Row
 from harness.producers import Producer
+from quirks_tests import QuirksTests
 
 import dlpackgo
 
@@ -58,3 +59,7 @@ def test_what_numpy_cannot_export_is_refused_with_numpys_words_or_shared() -> No
         return
     assert tensor.dtype == "bfloat16"
     assert tensor.data_ptr == array.ctypes.data
+
+
+class TestQuirks(QuirksTests):
+    name = "ml_dtypes"

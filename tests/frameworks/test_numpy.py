@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from harness.dtypes import NUMPY_ROWS, Row
 from harness.layouts import Array, numbered
+from quirks_tests import QuirksTests
 
 import dlpackgo
 
@@ -188,3 +189,7 @@ def test_numpys_own_keywords_reach_us(device: Any, copy: Any) -> None:
     array = np.from_dlpack(tensor, device=device, copy=copy)
     assert (array.ctypes.data == tensor.data_ptr) == (copy is not True)
     assert array.flags.writeable
+
+
+class TestQuirks(QuirksTests):
+    name = "NumPy"

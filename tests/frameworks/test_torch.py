@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from harness.dtypes import TORCH_ROWS, Row
+from quirks_tests import QuirksTests
 
 import dlpackgo
 
@@ -238,3 +239,7 @@ def test_torch_memory_is_freed_with_the_last_tensor() -> None:
     if storage is not None:
         assert torch.UntypedStorage._expired(storage)
         torch.UntypedStorage._free_weak_ref(storage)
+
+
+class TestQuirks(QuirksTests):
+    name = "PyTorch"
