@@ -69,6 +69,11 @@ def go(session: nox.Session, *arguments: str, **environment: str) -> None:
     session.run(command, *arguments, external=True, env={**toolchain.go_environment(), **environment})
 
 
+def output(session: nox.Session, *command: str) -> str:
+    """What a command of the session's environment prints."""
+    return str(session.run(*command, silent=True)).strip()
+
+
 def go_packages() -> list[str]:
     """The packages of the tree that link without Python."""
     command = [go_command(), "list", "-f", '{{.ImportPath}} {{join .Deps " "}}', "./..."]
@@ -131,11 +136,16 @@ def run_pytest(session: nox.Session, *arguments: str, **environment: str) -> Non
 
 @nox.session(name="go", python=MAIN_PYTHON)
 def go_tests(session: nox.Session) -> None:
-    """Run the Go tests: ffi without cgo and against a released dlpack.h, then all without Python and with -race."""
-    provide(session, "apache-tvm-ffi", "-c", "tests/requirements.txt")
-    headers = str(session.run("tvm-ffi-config", "--dlpack-includedir", silent=True)).strip()
-    go(session, "test", "./ffi/...", CGO_ENABLED="0", DLPACKGO_DLPACK_H=f"{headers}/dlpack/dlpack.h")
-    go(session, "test", "-race", *go_packages())
+    """Run the Go tests: ffi without cgo, then all that link without Python, with -race; with C libraries from PyPI."""
+    provide(session, "apache-tvm-ffi", "scipy-openblas64", "-c", "tests/requirements.txt")
+    find_openblas = "import scipy_openblas64 as o; print(o.get_lib_dir(), o.get_library(fullname=True), sep='/')"
+    peers = {
+        "DLPACKGO_DLPACK_H": output(session, "tvm-ffi-config", "--dlpack-includedir") + "/dlpack/dlpack.h",
+        "TVM_FFI_LIBRARY": output(session, "tvm-ffi-config", "--libfiles"),
+        "DLPACKGO_OPENBLAS": output(session, "python", "-c", find_openblas),
+    }
+    go(session, "test", "./ffi/...", CGO_ENABLED="0", **peers)
+    go(session, "test", "-race", *go_packages(), **peers)
 
 
 @nox.session(name="format", python=MAIN_PYTHON)
@@ -246,7 +256,7 @@ def sanitizers(session: nox.Session) -> None:
     go(session, "test", "-asan", *go_packages(), ASAN_OPTIONS="detect_leaks=0")
     os.environ["DLPACKGO_BUILD_FLAGS"] = "-asan"
     provide(session, "-r", "tests/requirements.txt", built=wheel(session))
-    library = str(session.run("gcc", "-print-file-name=libasan.so", external=True, silent=True)).strip()
+    library = subprocess.check_output(["gcc", "-print-file-name=libasan.so"], text=True).strip()
     run_pytest(session, "tests", LD_PRELOAD=library, ASAN_OPTIONS="detect_leaks=0")
 
 
