@@ -91,9 +91,9 @@ LIBRARIES = (
     Library(
         "pyarrow",
         "pyarrow",
-        make=lambda pyarrow: pyarrow.array(VALUES, pyarrow.float32()),
-        address=lambda pyarrow, array: array.buffers()[1].address,
-        take=None,
+        make=lambda pyarrow: pyarrow.Tensor.from_numpy(_numpy_arange("float32")),
+        address=lambda pyarrow, array: array.to_numpy().ctypes.data,
+        take=lambda pyarrow, tensor: pyarrow.Tensor.from_dlpack(tensor),
     ),
     Library(
         "array-api-strict",
@@ -148,7 +148,7 @@ LIBRARIES = (
     Library(
         "tinygrad",
         "tinygrad",
-        make=lambda tinygrad: tinygrad.Tensor(VALUES, device="CPU").realize(),
+        make=lambda tinygrad: tinygrad.Tensor(_numpy_arange("float32"), device="NPY").realize(),
         address=lambda tinygrad, array: _buffer_address(array.data()),
         take=None,
     ),
