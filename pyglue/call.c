@@ -502,11 +502,23 @@ static crossing cross_interruptibly(call_frame *frame)
     return canceled ? INTERRUPTED : CROSSED;
 }
 
+/* Go's write barrier follows the pointers that its own replace: what earlier calls left on this stack must not be there. */
+static void clear_results(call *c)
+{
+    c->frame.error = ERROR_NONE;
+    c->frame.message = NULL;
+    for (int i = 0; i < c->function->declaration->result_count; i++) {
+        call_result *result = &c->frame.results[i];
+        result->owner = NULL;
+        result->tensor.data = NULL;
+        result->text = NULL;
+    }
+}
+
 static crossing cross(call *c)
 {
     const call_declaration *d = c->function->declaration;
-    c->frame.error = ERROR_NONE;
-    c->frame.message = NULL;
+    clear_results(c);
     if (guard_enter_go() < 0)
         return NOT_CROSSED;
     if (d->context)

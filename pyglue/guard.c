@@ -118,15 +118,29 @@ static void release_managed_versioned(void *context)
 }
 
 /* A release may run Python code, which must neither see nor lose the exception that is on its way. */
+static void release_quietly(object_release release, void *context)
+{
+    bool aside = PyErr_Occurred() != NULL;
+    pending_exception pending;
+    if (aside)
+        pending = exception_put_aside();
+    release(context);
+    if (PyErr_Occurred())
+        PyErr_WriteUnraisable(NULL);
+    if (aside)
+        exception_bring_back(pending);
+}
+
+void guard_release_managed(void *managed, bool versioned)
+{
+    release_quietly(versioned ? release_managed_versioned : release_managed, managed);
+}
+
 static void run_release(dlpackgo_owner *self, object_release release)
 {
     void *context = self->context;
     dlpackgo_owner_free(self);
-    pending_exception pending = exception_put_aside();
-    release(context);
-    if (PyErr_Occurred())
-        PyErr_WriteUnraisable(NULL);
-    exception_bring_back(pending);
+    release_quietly(release, context);
 }
 
 /* destroy knows what it must release; what waits in the queue is destroyed again, with the GIL this time. */
@@ -155,14 +169,9 @@ void guard_drain(void)
     }
 }
 
-dlpackgo_owner *guarded_owner_of_managed(DLManagedTensor *managed)
+dlpackgo_owner *guarded_owner_of_managed(void *managed, bool versioned)
 {
-    return dlpackgo_owner_new(destroy_managed, managed);
-}
-
-dlpackgo_owner *guarded_owner_of_managed_versioned(DLManagedTensorVersioned *managed)
-{
-    return dlpackgo_owner_new(destroy_managed_versioned, managed);
+    return dlpackgo_owner_new(versioned ? destroy_managed_versioned : destroy_managed, managed);
 }
 
 dlpackgo_owner *guarded_owner_of_object(PyObject *object)

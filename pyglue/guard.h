@@ -28,10 +28,12 @@ bool guard_holds_gil(void);
 /* Owners of what needs the GIL to be released. The destroy of such an owner runs at once on a thread that holds the
  * GIL; on others it waits for the next call of ours that does, or for Python's pending calls; after the end of the
  * interpreter it is leaked on purpose. */
-dlpackgo_owner *guarded_owner_of_managed(DLManagedTensor *managed);
-dlpackgo_owner *guarded_owner_of_managed_versioned(DLManagedTensorVersioned *managed);
+dlpackgo_owner *guarded_owner_of_managed(void *managed, bool versioned);
 dlpackgo_owner *guarded_owner_of_object(PyObject *object); /* takes a reference of its own */
 dlpackgo_owner *guarded_owner_of_buffer(Py_buffer *view);  /* takes the view over, which malloc made */
+
+/* Gives a managed tensor back now. Needs the GIL; an exception that is on its way stays as it is. */
+void guard_release_managed(void *managed, bool versioned);
 
 extern _Atomic(dlpackgo_owner *) guard_deferred;
 void guard_drain(void);

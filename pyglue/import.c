@@ -71,14 +71,6 @@ static imported failed(TensorObject *tensor)
     return (imported){NULL, false};
 }
 
-static void give_back(DLManagedTensorVersioned *managed)
-{
-    pending_exception pending = exception_put_aside();
-    if (managed->deleter != NULL)
-        managed->deleter(managed);
-    exception_bring_back(pending);
-}
-
 static void raise_no_capsule(PyObject *object, capsule_kind kind)
 {
     if (kind == CAPSULE_USED)
@@ -114,17 +106,12 @@ static imported import_capsule(PyObject *capsule, const import_request *request)
         copied = (((DLManagedTensorVersioned *)managed)->flags & DLPACK_IS_COPIED) != 0;
     if (request != NULL && must_copy(tensor, copied, request) < 0)
         return failed(tensor);
-    tensor->owner = kind == CAPSULE_VERSIONED ? guarded_owner_of_managed_versioned(managed) : guarded_owner_of_managed(managed);
-    if (tensor->owner == NULL) {
-        PyErr_NoMemory();
-        return failed(tensor);
-    }
-    if (!capsule_claim(capsule, kind)) {
-        dlpackgo_owner_free(tensor->owner); /* whoever was faster owns the struct */
-        tensor->owner = NULL;
+    if (!capsule_claim(capsule, kind)) { /* whoever was faster owns the struct */
         raise_no_capsule(capsule, CAPSULE_USED);
         return failed(tensor);
     }
+    tensor->managed = managed;
+    tensor->managed_is_versioned = kind == CAPSULE_VERSIONED;
     return (imported){tensor, copied};
 }
 
@@ -203,15 +190,13 @@ static imported import_by_capsule(PyObject *producer, const producer_type *type,
 static imported take_managed(DLManagedTensorVersioned *managed)
 {
     TensorObject *tensor = read_versioned(managed);
-    if (tensor != NULL) {
-        bool copied = (managed->flags & DLPACK_IS_COPIED) != 0;
-        tensor->owner = guarded_owner_of_managed_versioned(managed);
-        if (tensor->owner != NULL)
-            return (imported){tensor, copied};
-        PyErr_NoMemory();
+    if (tensor == NULL) {
+        guard_release_managed(managed, true);
+        return failed(NULL);
     }
-    give_back(managed);
-    return failed(tensor);
+    tensor->managed = managed;
+    tensor->managed_is_versioned = true;
+    return (imported){tensor, (managed->flags & DLPACK_IS_COPIED) != 0};
 }
 
 TensorObject *import_managed(DLManagedTensorVersioned *managed)
@@ -231,12 +216,12 @@ static imported import_by_table(PyObject *producer, const producer_type *type, b
         return failed(NULL);
     }
     if (managed->version.major == DLPACK_MAJOR && managed->dl_tensor.device.device_type != kDLCPU) {
-        give_back(managed);
+        guard_release_managed(managed, true);
         *taken = false;
         return failed(NULL);
     }
     if (type->torch && producer_check_torch(producer, &managed->dl_tensor.dtype) < 0) {
-        give_back(managed);
+        guard_release_managed(managed, true);
         return failed(NULL);
     }
     return take_managed(managed);

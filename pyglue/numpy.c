@@ -190,13 +190,14 @@ static void release_export(PyObject *capsule)
 /* What an array holds on to: the object that owns the memory, or a counted export of its owner. */
 static PyObject *base_for(TensorObject *tensor)
 {
-    if (tensor->owner == NULL) {
+    if (tensor->base != NULL && tensor->owner == NULL) {
         Py_INCREF(tensor->base);
         return tensor->base;
     }
-    PyObject *capsule = PyCapsule_New(tensor->owner, "dlpackgo.export", release_export);
+    dlpackgo_owner *owner = tensor_owner(tensor);
+    PyObject *capsule = owner == NULL ? NULL : PyCapsule_New(owner, "dlpackgo.export", release_export);
     if (capsule != NULL)
-        dlpackgo_owner_retain_export(tensor->owner);
+        dlpackgo_owner_retain_export(owner);
     return capsule;
 }
 

@@ -54,6 +54,7 @@ TensorObject *tensor_allocate(int ndim)
     PyObject_Init((PyObject *)self, Tensor_Type);
     self->owner = NULL;
     self->base = NULL;
+    self->managed = NULL;
     self->producer = NULL;
     self->whole = false;
     self->flags = 0;
@@ -76,6 +77,10 @@ static void release_memory(TensorObject *self)
     self->owner = NULL;
     if (owner != NULL)
         dlpackgo_owner_release(owner);
+    void *managed = self->managed;
+    self->managed = NULL;
+    if (managed != NULL)
+        guard_release_managed(managed, self->managed_is_versioned);
     Py_CLEAR(self->base);
     Py_CLEAR(self->producer);
 }
@@ -105,9 +110,14 @@ dlpackgo_owner *tensor_owner(TensorObject *self)
 {
     SHARED_LOCK(owner_mutex);
     if (self->owner == NULL) {
-        self->owner = guarded_owner_of_object(self->base);
+        if (self->managed == NULL)
+            self->owner = guarded_owner_of_object(self->base);
+        else
+            self->owner = guarded_owner_of_managed(self->managed, self->managed_is_versioned);
         if (self->owner == NULL)
             PyErr_NoMemory();
+        else
+            self->managed = NULL; /* the owner's now */
     }
     dlpackgo_owner *owner = self->owner;
     SHARED_UNLOCK(owner_mutex);

@@ -8,16 +8,20 @@
 #include "../safe/validate.h"
 
 /* Shape and strides up to this rank lie inside the object. */
-#define TENSOR_INLINE_NDIM 4
+#define TENSOR_INLINE_NDIM 8
 
 typedef struct {
     PyObject_HEAD
-    dlpackgo_owner *owner; /* shared with views and exports; NULL once closed, or while base alone is enough */
-    PyObject *base;        /* the object whose memory this is, as long as nothing was exported; or NULL */
+    /* Who keeps the memory: an owner shared with views and exports; or, as long as nobody shares it and an owner would
+     * only cost time, the object whose memory it is (which stays, besides the owner), or the struct of a producer. */
+    dlpackgo_owner *owner;
+    PyObject *base;
+    void *managed;
     PyObject *producer;    /* of remote memory: who can order its streams and move it; or NULL */
     bool whole;            /* this is all that the producer gave, and not a view or a copy of it */
     DLTensor view;         /* sound; strides always given; byte_offset 0 where the device has addresses */
     uint64_t flags;        /* READ_ONLY and SUBBYTE_PADDED */
+    bool managed_is_versioned;
     bool closed;
     int64_t buffers;    /* Py_buffers out */
     PyObject *weak_references;
@@ -38,7 +42,7 @@ int tensor_ready(PyObject *module);
 TensorObject *tensor_allocate(int ndim);
 /* A view on the memory of source: shares its owner; the caller fills in view.data, shape and strides. */
 TensorObject *tensor_share(TensorObject *source, int ndim);
-/* The owner to count exports on; made now if base alone kept the memory so far. Borrowed. NULL with MemoryError. */
+/* The owner to count exports on; made now if there was none so far. Borrowed. NULL with MemoryError. */
 dlpackgo_owner *tensor_owner(TensorObject *self);
 int tensor_check_open(TensorObject *self);
 /* Raises BufferError when the host cannot read the memory; what names the reader. */
