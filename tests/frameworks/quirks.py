@@ -73,8 +73,9 @@ def page() -> str:
     lines = [
         "# Frameworks",
         "",
-        "What each library gives to `dlpackgo.from_dlpack`, and what it does with a Tensor. Every cell is a test, run against the",
-        "versions named here (`nox -s frameworks`, CuPy: `nox -s cuda`). `python -m dlpackgo info` tries what is installed where you are.",
+        "What each library gives to `dlpackgo.from_dlpack`, and what it does with a Tensor. Every cell is a test, run",
+        "against the versions named here (`nox -s frameworks`, CuPy: `nox -s cuda`). `python -m dlpackgo info` tries what",
+        "is installed where you are.",
         "",
         "<!-- written by tests/frameworks/quirks.py from quirks.toml -->",
         "",

@@ -150,7 +150,7 @@ class QuirksTests:
     def test_either_side_keeps_the_memory_alive(self, row: quirks.Quirks, adapter: Adapter, library: Any) -> None:
         if not row.gives.startswith("refused"):
             tensor = dlpackgo.from_dlpack(adapter.make(library, np.full(1000, 5, np.float32)))
-            churn = [np.full(1000, 7, np.float32) for _ in range(100)]
+            churn: list[Any] = [np.full(1000, 7, np.float32) for _ in range(100)]
             if tensor.device.type == CPU:
                 assert set(tensor.tolist()) == {5}
             del churn

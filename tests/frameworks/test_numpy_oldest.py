@@ -1,0 +1,48 @@
+"""NumPy 1.26, the oldest that is supported: it knows no versions and no read-only flag, and what it lacks is worked around."""
+
+import numpy as np
+import pytest
+from harness.abi import READ_ONLY
+from harness.dtypes import NUMPY_ROWS, Row
+from harness.producers import Producer
+from quirks_tests import OLD_NUMPY, QuirksTests
+
+import dlpackgo
+
+if not OLD_NUMPY:
+    pytest.skip("this NumPy is newer; nox -s oldest-numpy runs this", allow_module_level=True)
+
+
+class TestQuirks(QuirksTests):
+    name = "NumPy"
+
+
+@pytest.mark.parametrize("row", NUMPY_ROWS, ids=lambda row: row.name)
+def test_arrays_are_shared_both_ways(row: Row) -> None:
+    for rank in range(5):
+        array = np.zeros((2, 3, 1, 2)[:rank], row.name)
+        tensor = dlpackgo.from_dlpack(array)
+        assert tensor.data_ptr == array.ctypes.data
+        back = dlpackgo.zeros(array.shape, dtype=row.name)
+        assert np.from_dlpack(back).ctypes.data == np.asarray(back).ctypes.data == back.data_ptr
+
+
+def test_the_buffer_protocol_keeps_what_its_legacy_capsule_cannot_say() -> None:
+    writable, read_only = dlpackgo.zeros(3), dlpackgo.from_dlpack(Producer((3,), flags=READ_ONLY))
+    assert not np.from_dlpack(writable).flags.writeable
+    assert np.asarray(writable).flags.writeable
+    with pytest.raises(BufferError, match="max_version"):
+        np.from_dlpack(read_only)
+    assert not np.asarray(read_only).flags.writeable
+
+
+def test_the_way_to_a_writable_tensor_on_an_array_is_asarray() -> None:
+    array = np.zeros(3)
+    tensor = dlpackgo.asarray(array)
+    assert tensor.data_ptr == array.ctypes.data
+
+
+def test_functions_in_go_write_nothing_and_take_both() -> None:
+    array = np.arange(6.0).reshape(2, 3)
+    assert dlpackgo.stats.mean(array) == 2.5
+    assert np.asarray(dlpackgo.linalg.matmul(array, array.T)).tolist() == (array @ array.T).tolist()
