@@ -172,7 +172,7 @@ static int borrow_by_table(PyObject *object, call_argument *argument, int64_t *e
     tensor.data = (char *)tensor.data + tensor.byte_offset;
     tensor.byte_offset = 0;
     dlpackgo_view_describe(&argument->view, &tensor, 0);
-    return torch && producer_check_torch(object, &tensor.dtype) < 0 ? -1 : 1;
+    return torch && torch_check(object, &tensor.dtype) < 0 ? -1 : 1;
 }
 
 static int borrow_array(PyObject *object, call_argument *argument, int64_t *extents)

@@ -220,7 +220,7 @@ static imported import_by_table(PyObject *producer, const producer_type *type, b
         *taken = false;
         return failed(NULL);
     }
-    if (type->torch && producer_check_torch(producer, &managed->dl_tensor.dtype) < 0) {
+    if (type->torch && torch_check(producer, &managed->dl_tensor.dtype) < 0) {
         guard_release_managed(managed, true);
         return failed(NULL);
     }

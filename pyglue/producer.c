@@ -74,35 +74,12 @@ static int find_table(PyTypeObject *type, const DLPackExchangeAPI **api)
     return 0;
 }
 
-static bool text_is(PyObject *text, const char *wanted)
-{
-    return text != NULL && PyUnicode_Check(text) && PyUnicode_CompareWithASCIIString(text, wanted) == 0;
-}
-
-static int is_torch(PyTypeObject *type, bool *torch)
-{
-    *torch = false;
-    PyObject *bases = PyObject_GetAttrString((PyObject *)type, "__mro__");
-    if (bases == NULL)
-        return -1;
-    for (Py_ssize_t i = 0; i < PyTuple_Size(bases) && !*torch; i++) {
-        PyObject *base = PyTuple_GetItem(bases, i);
-        PyObject *module = PyObject_GetAttrString(base, "__module__"), *name = PyObject_GetAttrString(base, "__name__");
-        PyErr_Clear();
-        *torch = text_is(module, "torch") && text_is(name, "Tensor");
-        Py_XDECREF(module);
-        Py_XDECREF(name);
-    }
-    Py_DECREF(bases);
-    return 0;
-}
-
 static int describe(PyTypeObject *type, producer_type *entry)
 {
     *entry = (producer_type){.type = type};
     numpy_lane_open(type); /* from now on numpy_lane_takes() answers for this type */
     entry->speaks_dlpack = PyObject_HasAttr((PyObject *)type, dlpack_name);
-    return find_table(type, &entry->api) < 0 || is_torch(type, &entry->torch) < 0 ? -1 : 0;
+    return find_table(type, &entry->api) < 0 || torch_recognize(type, &entry->torch) < 0 ? -1 : 0;
 }
 
 const producer_type *producer_lookup(PyTypeObject *type)
@@ -132,49 +109,11 @@ const producer_type *producer_lookup(PyTypeObject *type)
 #endif
 }
 
-/* --- torch -------------------------------------------------------------------------------------------------------- */
-
-static PyObject *requires_grad_name, *is_conj_name, *is_neg_name;
-
-/* Whether the attribute, or what it returns when it is a method, is true. */
-static int is_set(PyObject *tensor, PyObject *name, bool method)
-{
-    PyObject *value = method ? PyObject_VectorcallMethod(name, &tensor, 1, NULL)
-                             : PyObject_GetAttr(tensor, name);
-    int set = value == NULL ? -1 : PyObject_IsTrue(value);
-    Py_XDECREF(value);
-    return set;
-}
-
-int producer_check_torch(PyObject *tensor, const DLDataType *dtype)
-{
-    const struct {
-        PyObject *name;
-        bool method, complex_only;
-        const char *refusal;
-    } states[] = {
-        {requires_grad_name, false, false,
-         "this torch tensor requires a gradient, which would be lost on the way; pass tensor.detach()"},
-        {is_conj_name, true, true, "this torch tensor is lazily conjugated, which DLPack cannot say; pass tensor.resolve_conj()"},
-        {is_neg_name, true, false, "this torch tensor is lazily negated, which DLPack cannot say; pass tensor.resolve_neg()"},
-    };
-    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
-        if (states[i].complex_only && dtype != NULL && dtype->code != kDLComplex)
-            continue;
-        int set = is_set(tensor, states[i].name, states[i].method);
-        if (set > 0)
-            PyErr_SetString(PyExc_BufferError, states[i].refusal);
-        if (set != 0)
-            return -1;
-    }
-    return 0;
-}
-
 /* --- __dlpack__ --------------------------------------------------------------------------------------------------- */
 
 static PyObject *our_version; /* (1, 3) */
 
-/* The keywords that a call may send behind max_version, and the tuples of names by which of them it does. */
+/* The keywords that a call may send besides max_version, and the tuples of names by which of them it does. */
 static const char *const optional_keywords[] = {"copy", "dl_device", "stream"};
 enum { OPTIONAL_COUNT = sizeof optional_keywords / sizeof *optional_keywords };
 static PyObject *keyword_sets[1 << OPTIONAL_COUNT];
@@ -193,15 +132,23 @@ static PyObject *call_dlpack(PyObject *producer, const producer_request *request
     return PyObject_VectorcallMethod(dlpack_name, arguments, 1, keyword_sets[set]);
 }
 
+/* Interned, because producers compare keywords by identity before they compare texts. */
+static int append_interned(PyObject *list, const char *text)
+{
+    PyObject *name = PyUnicode_InternFromString(text);
+    int appended = name == NULL ? -1 : PyList_Append(list, name);
+    Py_XDECREF(name);
+    return appended;
+}
+
 static PyObject *keyword_set(int set)
 {
-    PyObject *list = Py_BuildValue("[s]", "max_version");
-    for (int i = 0; list != NULL && i < OPTIONAL_COUNT; i++) {
-        PyObject *name = PyUnicode_InternFromString(optional_keywords[i]);
-        if (name == NULL || ((set >> i & 1) && PyList_Append(list, name) < 0))
+    PyObject *list = PyList_New(0);
+    if (list != NULL && append_interned(list, "max_version") < 0)
+        Py_CLEAR(list);
+    for (int i = 0; list != NULL && i < OPTIONAL_COUNT; i++)
+        if ((set >> i & 1) && append_interned(list, optional_keywords[i]) < 0)
             Py_CLEAR(list);
-        Py_XDECREF(name);
-    }
     PyObject *names = list == NULL ? NULL : PyList_AsTuple(list);
     Py_XDECREF(list);
     return names;
@@ -235,7 +182,7 @@ PyObject *producer_fetch(PyObject *producer, const producer_type *type, const pr
                      (PyObject *)Py_TYPE(producer));
         return NULL;
     }
-    if (type->torch && producer_check_torch(producer, NULL) < 0)
+    if (type->torch && torch_check(producer, NULL) < 0)
         return NULL;
     producer_request sent = *request;
     if (type->torch && sent.stream == NULL)
@@ -270,8 +217,8 @@ int producer_ready(PyObject *module)
         const char *text;
         PyObject **name;
     } names[] = {
-        {"__dlpack__", &dlpack_name},       {"__dlpack_c_exchange_api__", &table_name}, {"requires_grad", &requires_grad_name},
-        {"is_conj", &is_conj_name},         {"is_neg", &is_neg_name},
+        {"__dlpack__", &dlpack_name},
+        {"__dlpack_c_exchange_api__", &table_name},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if ((*names[i].name = PyUnicode_InternFromString(names[i].text)) == NULL)
@@ -280,5 +227,5 @@ int producer_ready(PyObject *module)
     stream_alone = Py_BuildValue("(s)", "stream");
     for (int set = 0; set < 1 << OPTIONAL_COUNT; set++)
         keyword_sets[set] = keyword_set(set);
-    return PyErr_Occurred() ? -1 : 0;
+    return PyErr_Occurred() ? -1 : torch_ready();
 }

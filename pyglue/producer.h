@@ -36,8 +36,12 @@ PyObject *producer_fetch(PyObject *producer, const producer_type *type, const pr
  * exceptions of the producer are passed on. */
 int producer_make_wait(PyObject *producer, PyObject *stream);
 
+/* --- torch.c --- */
+int torch_ready(void);
+/* Says whether the type is torch.Tensor or a subclass. 0, or -1 with an exception set. */
+int torch_recognize(PyTypeObject *type, bool *torch);
 /* Raises BufferError, and returns -1, for torch tensors in a state that DLPack cannot describe: those that need a
  * gradient, and lazily conjugated or negated ones. dtype, when it is known, spares a question. */
-int producer_check_torch(PyObject *tensor, const DLDataType *dtype);
+int torch_check(PyObject *tensor, const DLDataType *dtype);
 
 #endif

@@ -1,0 +1,101 @@
+/* What torch tensors can be that DLPack cannot say. torch's own __dlpack__ leaves out the negative bit, and its exchange
+ * API leaves out all of it. */
+#include "producer.h"
+
+static PyTypeObject *tensor_type; /* torch.Tensor, once a torch tensor was seen */
+
+static struct {
+    const char *text;
+    bool method, complex_only;
+    const char *refusal;
+    PyObject *name;
+    PyObject *descriptor; /* what torch.Tensor has under the name */
+} states[] = {
+    {"requires_grad", false, false,
+     "this torch tensor requires a gradient, which would be lost on the way; pass tensor.detach()", NULL, NULL},
+    {"is_conj", true, true,
+     "this torch tensor is lazily conjugated, which DLPack cannot say; pass tensor.resolve_conj()", NULL, NULL},
+    {"is_neg", true, false,
+     "this torch tensor is lazily negated, which DLPack cannot say; pass tensor.resolve_neg()", NULL, NULL},
+};
+enum { STATE_COUNT = sizeof states / sizeof *states };
+
+static bool text_is(PyObject *text, const char *wanted)
+{
+    return text != NULL && PyUnicode_Check(text) && PyUnicode_CompareWithASCIIString(text, wanted) == 0;
+}
+
+/* Remembers how torch.Tensor itself answers, which spares looking that up for each tensor. */
+static void learn(PyObject *type)
+{
+    PyObject *found[STATE_COUNT];
+    for (int i = 0; i < STATE_COUNT; i++) {
+        found[i] = PyObject_GetAttr(type, states[i].name);
+        if (found[i] == NULL) { /* no torch that we know: each tensor is asked by name, and says so itself */
+            PyErr_Clear();
+            while (i-- > 0)
+                Py_DECREF(found[i]);
+            return;
+        }
+    }
+    for (int i = 0; i < STATE_COUNT; i++)
+        states[i].descriptor = found[i];
+    Py_INCREF(type);
+    tensor_type = (PyTypeObject *)type;
+}
+
+int torch_recognize(PyTypeObject *type, bool *torch)
+{
+    *torch = false;
+    PyObject *bases = PyObject_GetAttrString((PyObject *)type, "__mro__");
+    if (bases == NULL)
+        return -1;
+    for (Py_ssize_t i = 0; i < PyTuple_Size(bases) && !*torch; i++) {
+        PyObject *base = PyTuple_GetItem(bases, i);
+        PyObject *module = PyObject_GetAttrString(base, "__module__"), *name = PyObject_GetAttrString(base, "__name__");
+        PyErr_Clear();
+        *torch = text_is(module, "torch") && text_is(name, "Tensor");
+        Py_XDECREF(module);
+        Py_XDECREF(name);
+        if (*torch && tensor_type == NULL)
+            learn(base);
+    }
+    Py_DECREF(bases);
+    return 0;
+}
+
+/* What the tensor says about one state; a new reference. */
+static PyObject *ask(PyObject *tensor, int i)
+{
+    if (Py_TYPE(tensor) != tensor_type)
+        return states[i].method ? PyObject_VectorcallMethod(states[i].name, &tensor, 1, NULL)
+                                : PyObject_GetAttr(tensor, states[i].name);
+    if (states[i].method)
+        return PyObject_Vectorcall(states[i].descriptor, &tensor, 1, NULL);
+    descrgetfunc get = (descrgetfunc)PyType_GetSlot(Py_TYPE(states[i].descriptor), Py_tp_descr_get);
+    return get != NULL ? get(states[i].descriptor, tensor, (PyObject *)tensor_type) : PyObject_GetAttr(tensor, states[i].name);
+}
+
+int torch_check(PyObject *tensor, const DLDataType *dtype)
+{
+    for (int i = 0; i < STATE_COUNT; i++) {
+        if (states[i].complex_only && dtype != NULL && dtype->code != kDLComplex)
+            continue;
+        PyObject *value = ask(tensor, i);
+        int set = value == NULL ? -1 : value == Py_False ? 0 : PyObject_IsTrue(value);
+        Py_XDECREF(value);
+        if (set > 0)
+            PyErr_SetString(PyExc_BufferError, states[i].refusal);
+        if (set != 0)
+            return -1;
+    }
+    return 0;
+}
+
+int torch_ready(void)
+{
+    for (int i = 0; i < STATE_COUNT; i++)
+        if ((states[i].name = PyUnicode_InternFromString(states[i].text)) == NULL)
+            return -1;
+    return 0;
+}
