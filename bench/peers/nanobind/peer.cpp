@@ -1,0 +1,51 @@
+// The nanobind peer. Fairness: compiled with -O3 (its CMake module offers no more), each function takes the cheapest type that
+// nanobind's documentation recommends for the job. Dtype, rank, layout and device are stated in the type, so that they are
+// checked before the body runs, as they are for our functions; nb::noconvert is implied by what is passed.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstdlib>
+#include <new>
+#include <stdexcept>
+#include <utility>
+
+namespace nb = nanobind;
+
+using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// What nanobind gives Python for an array that it owns: nb::array_api names its own class, which has __dlpack__ and the buffer
+// protocol. Without a framework the result would be a bare capsule, which can be used once and costs less.
+using Owned = nb::ndarray<nb::array_api, double, nb::ndim<1>>;
+
+// Keeps an array alive, so that an import can be measured as ours is: a Python object at the end of it.
+using Any = nb::ndarray<nb::ro>; // without ro, arrays that may only be read, as JAX's are, would be refused
+struct Array {
+    Any held;
+};
+
+static Owned new_vector(size_t n) {
+    void *data = std::calloc(n ? n : 1, sizeof(double)); // ours are zeroed as well
+    if (!data)
+        throw std::bad_alloc();
+    return Owned(data, {n}, nb::capsule(data, [](void *p) noexcept { std::free(p); }));
+}
+
+NB_MODULE(peer_nanobind, m) {
+    nb::class_<Array>(m, "Array").def("__init__", [](Array *self, Any x) { new (self) Array{std::move(x)}; });
+    m.def("new", &new_vector);
+    m.def("nothing", [] {});
+    m.def("scalars", [](double x, long n, bool flag) {
+        if (flag && double(n) > x)
+            throw std::invalid_argument("n is above x");
+    });
+    m.def("one", [](Vector a) {
+        if (a.size() == 0)
+            throw std::invalid_argument("a is empty");
+    });
+    auto same_size = [](Vector a, Vector b, Vector c) {
+        if (a.size() != b.size() || a.size() != c.size())
+            throw std::invalid_argument("the arrays differ in size");
+    };
+    m.def("three", same_size);
+    m.def("three_released", same_size, nb::call_guard<nb::gil_scoped_release>());
+}
