@@ -1,6 +1,6 @@
 package capsule
 
-// #cgo CFLAGS: -std=gnu11 -Wall -Wextra -Werror -fvisibility=hidden
+// #cgo CFLAGS: -std=gnu11 -Wall -Wextra -Werror -fvisibility=hidden -fno-plt
 // #include "capsule.h"
 import "C"
 

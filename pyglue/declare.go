@@ -1,6 +1,6 @@
 package pyglue
 
-// #cgo CFLAGS: -std=gnu11 -Wall -Wextra -Werror -fvisibility=hidden
+// #cgo CFLAGS: -std=gnu11 -Wall -Wextra -Werror -fvisibility=hidden -fno-plt
 // #include <stdlib.h>
 // #include "call.h"
 import "C"

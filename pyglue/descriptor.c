@@ -1,8 +1,6 @@
 /* Descriptors of other libraries: read once, validated, and copied into a tensor that has no owner yet. */
 #include "tensor.h"
 
-#include <string.h>
-
 void raise_fault(const dlpackgo_fault *fault)
 {
     char message[DLPACKGO_FAULT_MESSAGE_SIZE];
@@ -25,13 +23,12 @@ TensorObject *read_descriptor(const DLTensor *foreign, uint64_t flags)
     if (tensor == NULL)
         return NULL;
     int64_t *shape = tensor->view.shape, *strides = tensor->view.strides;
-    size_t size = (size_t)copy.ndim * sizeof *shape;
-    if (size > 0) {
-        memcpy(shape, copy.shape, size);
-        if (copy.strides != NULL)
-            memcpy(strides, copy.strides, size);
-    }
     bool row_major = copy.strides == NULL;
+    for (int i = 0; i < copy.ndim; i++) { /* few: a loop beats a call of memcpy */
+        shape[i] = copy.shape[i];
+        if (!row_major)
+            strides[i] = copy.strides[i];
+    }
     copy.shape = shape;
     copy.strides = row_major ? NULL : strides;
     if (dlpackgo_validate(&copy, flags, &fault) < 0) {

@@ -19,7 +19,7 @@ typedef struct {
 enum { STREAM, MAX_VERSION, DL_DEVICE, COPY, KEYWORD_COUNT };
 static PyObject *keywords[KEYWORD_COUNT];
 
-static int parse_max_version(PyObject *object, bool *versioned)
+static int read_version(PyObject *object, bool *versioned)
 {
     if (!PyTuple_Check(object) || PyTuple_Size(object) != 2) {
         PyErr_Format(PyExc_TypeError, "max_version must be None or a pair (major, minor) of integers; got %R", object);
@@ -37,6 +37,31 @@ static int parse_max_version(PyObject *object, bool *versioned)
         }
     }
     *versioned = parts[0] >= DLPACK_MAJOR;
+    return 0;
+}
+
+/* Like their keywords, callers pass the same version every time. */
+static int parse_max_version(PyObject *object, bool *versioned)
+{
+#ifndef Py_GIL_DISABLED
+    static PyObject *known;
+    static bool known_is_versioned;
+    if (object == known) {
+        *versioned = known_is_versioned;
+        return 0;
+    }
+#endif
+    if (read_version(object, versioned) < 0)
+        return -1;
+#ifndef Py_GIL_DISABLED
+    if (PyTuple_CheckExact(object)) { /* a subclass may change its mind */
+        PyObject *before = known;
+        Py_INCREF(object);
+        known = object;
+        known_is_versioned = *versioned;
+        Py_XDECREF(before);
+    }
+#endif
     return 0;
 }
 
@@ -58,6 +83,53 @@ static int parse_keyword(export_request *request, int keyword, PyObject *value)
     }
 }
 
+/* What the keyword names of one call site stand for. */
+typedef struct {
+    PyObject *names; /* a tuple, kept alive so that no other one can come to stand at its address */
+    Py_ssize_t count;
+    int keywords[KEYWORD_COUNT];
+} call_site;
+
+static int read_names(PyObject *names, call_site *site)
+{
+    site->names = names;
+    site->count = PyTuple_Size(names);
+    for (Py_ssize_t i = 0; i < site->count; i++) {
+        PyObject *name = PyTuple_GetItem(names, i);
+        int keyword = keyword_index(name, keywords, KEYWORD_COUNT);
+        if (keyword < 0) {
+            PyErr_Format(PyExc_TypeError, "__dlpack__() got an unexpected keyword argument %R", name);
+            return -1;
+        }
+        site->keywords[i] = keyword; /* Python lets no keyword stand twice */
+    }
+    return 0;
+}
+
+#ifdef Py_GIL_DISABLED
+static const call_site *site_of(PyObject *names)
+{
+    static _Thread_local call_site site;
+    return read_names(names, &site) < 0 ? NULL : &site;
+}
+#else
+/* Consumers call from few places, each of which passes the same tuple every time. */
+static const call_site *site_of(PyObject *names)
+{
+    static call_site known[8];
+    call_site *site = &known[((uintptr_t)names >> 5) % (sizeof known / sizeof *known)], fresh;
+    if (site->names == names)
+        return site;
+    if (read_names(names, &fresh) < 0)
+        return NULL;
+    PyObject *before = site->names;
+    Py_INCREF(names);
+    *site = fresh;
+    Py_XDECREF(before);
+    return site;
+}
+#endif
+
 static int parse_request(export_request *request, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
 {
     *request = (export_request){.copy = -1};
@@ -65,16 +137,15 @@ static int parse_request(export_request *request, PyObject *const *args, Py_ssiz
         PyErr_SetString(PyExc_TypeError, "__dlpack__() takes keyword arguments only: stream, max_version, dl_device, copy");
         return -1;
     }
-    for (Py_ssize_t i = 0; names != NULL && i < PyTuple_Size(names); i++) {
-        PyObject *name = PyTuple_GetItem(names, i);
-        int keyword = keyword_index(name, keywords, KEYWORD_COUNT);
-        if (keyword < 0) {
-            PyErr_Format(PyExc_TypeError, "__dlpack__() got an unexpected keyword argument %R", name);
+    if (names == NULL)
+        return 0;
+    const call_site *found = site_of(names);
+    if (found == NULL)
+        return -1;
+    call_site site = *found; /* reading a value may run Python code that exports as well, from another place */
+    for (Py_ssize_t i = 0; i < site.count; i++)
+        if (parse_keyword(request, site.keywords[i], args[i]) < 0)
             return -1;
-        }
-        if (parse_keyword(request, keyword, args[i]) < 0)
-            return -1;
-    }
     return 0;
 }
 

@@ -1,6 +1,6 @@
 package safe
 
-// #cgo CFLAGS: -O2 -Wall -Wextra -Werror -std=gnu11 -fvisibility=hidden
+// #cgo CFLAGS: -O2 -Wall -Wextra -Werror -std=gnu11 -fvisibility=hidden -fno-plt
 // #include "owner.h"
 // #include "loan.h"
 import "C"
