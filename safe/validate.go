@@ -44,7 +44,6 @@ type layoutInC struct {
 	numel      int64
 	contiguous bool
 	mayOverlap bool
-	mayOverlap bool
 	rowMajor   []int64
 	itemSize   int64
 	packedSize int64
@@ -62,7 +61,6 @@ func measureInC(d ffi.DLDataType, flags ffi.Flags, shape, strides []int64) layou
 		numel:      int64(numel),
 		mayOverlap: bool(C.dlpackgo_may_overlap(axes(shape), axes(strides), ndim)),
 		contiguous: bool(C.dlpackgo_is_contiguous(axes(shape), axes(strides), ndim)),
-		mayOverlap: bool(C.dlpackgo_may_overlap(axes(shape), axes(strides), ndim)),
 		rowMajor:   rowMajor,
 		itemSize:   int64(C.dlpackgo_item_size(dtype, C.uint64_t(flags))),
 		packedSize: int64(C.dlpackgo_packed_size(dtype, C.uint64_t(flags), numel)),

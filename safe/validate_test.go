@@ -60,7 +60,6 @@ func requireSameLayout(t *testing.T, d *descriptor.Description) {
 		numel:      numel,
 		contiguous: ffi.IsContiguous(shape, strides),
 		mayOverlap: ffi.MayOverlap(shape, strides),
-		mayOverlap: ffi.MayOverlap(shape, strides),
 		rowMajor:   ffi.RowMajorStrides(shape),
 		itemSize:   ffi.ItemSize(d.DType),
 		packedSize: ffi.PackedSize(d.DType, d.Flags, numel),
