@@ -34,7 +34,7 @@ func init() {
 	m.Def("spin_interruptible", pyglue.Args("seconds"), pyglue.FuncContext1(spinInterruptible))
 	m.Def("goroutines", pyglue.Args("n"), pyglue.Func1(goroutines))
 	m.Def("allocate", pyglue.Args("size", "times"), pyglue.Func2(allocate))
-	m.Def("collect", pyglue.Func0R0(func() error { runtime.GC(); runtime.GC(); return nil }))
+	m.Def("collect", pyglue.Func0R0(collect))
 
 	m.Def("sum_slowly", pyglue.Args("x", "seconds"), pyglue.Func2(sumSlowly))
 	m.Def("sum_of_two", pyglue.Args("a", "b"), pyglue.Func2(sumOfTwo))
@@ -144,6 +144,14 @@ func allocate(size, times int) (int, error) {
 	runtime.ReadMemStats(&stats)
 	runtime.KeepAlive(last)
 	return int(stats.HeapSys - stats.HeapReleased), nil
+}
+
+// collect lets go of everything that nobody has any more.
+func collect() error {
+	runtime.GC()
+	runtime.GC()
+	safe.Collect()
+	return nil
 }
 
 // --- memory of Python ---
