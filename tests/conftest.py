@@ -54,7 +54,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, bool, bool]:
 
 @pytest.fixture(autouse=True)
 def nothing_left_alive() -> Iterator[None]:
-    """Owners, bytes, exports and tensors are back where they were when the test began.
+    """Owners, bytes and tensors are back where they were when the test began.
 
     Fewer than before may live afterwards: pytest keeps what a failed test held until the next one has begun.
     """

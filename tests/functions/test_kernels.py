@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-import hypothesis.extra.numpy as arrays_of
+import hypothesis.extra.numpy as hypothesis_numpy
 import hypothesis.strategies as st
 import numpy as np
 import pytest
@@ -26,6 +26,10 @@ floats = pytest.mark.parametrize("dtype", ["float32", "float64"])
 
 def normal(shape: tuple[int, ...], dtype: str = "float64", seed: int = 0) -> Array:
     return np.random.default_rng(seed).normal(size=shape).astype(dtype)
+
+
+def arrays_of(tensors: tuple[dlpackgo.Tensor, ...]) -> list[Any]:
+    return [np.from_dlpack(tensor) for tensor in tensors]
 
 
 def close(got: Any, want: Any, tolerance: float = 1e-9) -> None:
@@ -74,7 +78,7 @@ def test_solve(layout: str) -> None:
 @pytest.mark.parametrize("shape", [(6, 4), (4, 6), (5, 5), (1, 3)])
 def test_svd(shape: tuple[int, int], layout: str) -> None:
     a = LAYOUTS[layout](normal(shape))
-    u, s, vt = (np.from_dlpack(part) for part in linalg.svd(a))
+    u, s, vt = arrays_of(linalg.svd(a))
     close(s, np.linalg.svd(a, compute_uv=False))
     close(u * s @ vt, a)
     close(u.T @ u, np.eye(min(shape)))
@@ -85,7 +89,7 @@ def test_svd(shape: tuple[int, int], layout: str) -> None:
 def test_eigh(layout: str) -> None:
     a = normal((5, 5))
     a = LAYOUTS[layout](a + a.T)
-    values, vectors = (np.from_dlpack(part) for part in linalg.eigh(a))
+    values, vectors = arrays_of(linalg.eigh(a))
     close(values, np.linalg.eigvalsh(a))
     close(a @ vectors, vectors * values)
 
@@ -93,7 +97,7 @@ def test_eigh(layout: str) -> None:
 @layouts
 def test_pca(layout: str) -> None:
     x = LAYOUTS[layout](normal((30, 5)) * [5, 4, 3, 2, 1])
-    scores, components, variance = (np.from_dlpack(part) for part in linalg.pca(x, 3))
+    scores, components, variance = arrays_of(linalg.pca(x, 3))
     centred = x - x.mean(axis=0)
     values = np.linalg.svd(centred, compute_uv=False)
     close(variance, values[:3] ** 2 / 29)
@@ -157,7 +161,11 @@ def test_quantiles() -> None:
     close(stats.quantiles(x, q, axis=0), np.quantile(x, q, axis=0))
 
 
-@given(arrays_of.arrays(np.float64, arrays_of.array_shapes(max_dims=4, max_side=6), elements=st.floats(-1e6, 1e6)))
+@given(
+    hypothesis_numpy.arrays(
+        np.float64, hypothesis_numpy.array_shapes(max_dims=4, max_side=6), elements=st.floats(-1e6, 1e6)
+    )
+)
 def test_reductions_of_anything(x: Array) -> None:
     close(stats.mean(x), np.mean(x), 1e-7)
     close(linalg.norm(x), np.linalg.norm(x.ravel()), 1e-7)

@@ -54,10 +54,10 @@ def basic_indices(draw: st.DrawFn, shape: tuple[int, ...]) -> Any:
 
 
 @st.composite
-def arrays(draw: st.DrawFn, rows: st.SearchStrategy[Row] = rows, max_rank: int = 5) -> Array:
+def arrays(draw: st.DrawFn, rows: st.SearchStrategy[Row] = rows, max_rank: int = 5) -> Any:
     """A view: sliced with any step and sign, permuted, with repeated axes, read-only or not."""
     dtype = np.dtype(draw(rows).name)
-    array = numbered(draw(shapes(max_rank=max_rank)), dtype)
+    array: Any = numbered(draw(shapes(max_rank=max_rank)), dtype)
     array = array[(*(draw(basic_slices(extent)) for extent in array.shape), ...)]  # ... keeps rank 0 an array
     if array.ndim > 1:
         array = array.transpose(draw(st.permutations(range(array.ndim))))

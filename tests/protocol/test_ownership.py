@@ -28,12 +28,12 @@ def test_capsules_made_and_dropped_leave_nothing_behind() -> None:
     array = np.arange(3.0)
     before = references(array)
     tensor = dlpackgo.from_dlpack(array)
-    during, live = references(array), dlpackgo._core._live()
+    during, live = references(array), dlpackgo._core._live()["bytes"]
     for _ in range(500):
         for request in REQUESTS:
             tensor.__dlpack__(**request)
     assert references(array) <= during + 1  # exporting may turn the borrowed reference into an owner's
-    assert dlpackgo._core._live()["exports"] == live["exports"]
+    assert dlpackgo._core._live()["bytes"] == live
     del tensor
     assert references(array) == before
 
@@ -44,7 +44,6 @@ def test_many_exports_live_side_by_side() -> None:
     before = references(array)
     tensor = dlpackgo.from_dlpack(array)
     held = [tensor.__dlpack__(max_version=(1, 0)) for _ in range(50)]
-    assert dlpackgo._core._live()["exports"] >= 50
     arrays = [np.from_dlpack(Hands(capsule)) for capsule in held]
     del tensor, held
     assert all(a.tolist() == [0, 1, 2] for a in arrays)

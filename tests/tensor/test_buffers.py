@@ -143,7 +143,8 @@ def test_memoryviews_are_shared_with_their_format_shape_and_strides() -> None:
 def test_a_buffer_without_strides_is_row_major() -> None:
     """ctypes leaves the strides of its buffers NULL, whatever is asked for."""
     assert dlpackgo.asarray((ctypes.c_double * 3)(1, 2, 3)).tolist() == [1, 2, 3]
-    assert dlpackgo.asarray(((ctypes.c_int * 2) * 3)((1, 2), (3, 4), (5, 6))).tolist() == [[1, 2], [3, 4], [5, 6]]
+    rows: Any = (ctypes.c_int * 2) * 3
+    assert dlpackgo.asarray(rows((1, 2), (3, 4), (5, 6))).tolist() == [[1, 2], [3, 4], [5, 6]]
     assert dlpackgo.asarray(ctypes.c_int16(7)).tolist() == 7
 
 
