@@ -192,11 +192,20 @@ static PyObject *nested_lists(const TensorObject *self, int axis, int64_t offset
     return list;
 }
 
+/* Making lists can start a garbage collection, and with it Python code that closes the tensor: hence the hold. */
+static PyObject *all_values(TensorObject *self)
+{
+    tensor_hold(self);
+    PyObject *values = nested_lists(self, 0, 0);
+    tensor_let_go(self);
+    return values;
+}
+
 PyObject *tensor_tolist(PyObject *object, PyObject *unused)
 {
     (void)unused;
     TensorObject *self = (TensorObject *)object;
-    return tensor_check_host(self, "tolist()") < 0 ? NULL : nested_lists(self, 0, 0);
+    return tensor_check_host(self, "tolist()") < 0 ? NULL : all_values(self);
 }
 
 PyObject *tensor_item(PyObject *object, PyObject *unused)
@@ -292,7 +301,7 @@ PyObject *tensor_repr(PyObject *object)
     const char *dtype = dtype_name(self->view.dtype, dtype_buffer), *device = device_name(self->view.device, device_buffer);
     const char *readonly = tensor_readonly(self) ? ", readonly" : "";
     if (dlpackgo_host_accessible(self->view.device.device_type) && tensor_numel(self) <= REPR_ELEMENTS) {
-        values = nested_lists(self, 0, 0);
+        values = all_values(self);
         PyErr_Clear(); /* types without a counterpart in Python are shown without values */
     }
     if (values != NULL)
