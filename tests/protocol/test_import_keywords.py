@@ -1,11 +1,13 @@
 """``from_dlpack(x, /, *, device=None, copy=None)``."""
 
+import ctypes
 from typing import Any
 
 import numpy as np
 import pytest
-from harness.abi import CPU, CUDA, IS_COPIED, READ_ONLY, ROCM
+from harness.abi import CPU, CUDA, IS_COPIED, READ_ONLY, ROCM, DTypeTriple
 from harness.capsules import peek
+from harness.dtypes import RARE
 from harness.producers import OldProducer, Producer, row_major
 
 import dlpackgo
@@ -87,6 +89,43 @@ def test_a_copy_keeps_the_dtype_and_packs_to_row_major(dtype: str, rank: int) ->
     assert tensor.is_contiguous
     assert tensor.tolist() == array.tolist()
     assert tensor.data_ptr != array.ctypes.data
+
+
+@pytest.mark.case("K-2", "T-3", "T-4")
+@pytest.mark.parametrize("dtype", RARE, ids=str)
+def test_a_copy_of_a_rare_type_keeps_every_bit(dtype: DTypeTriple) -> None:
+    count = 8 if dtype[2] < 100 else 0
+    producer = Producer((count,), dtype=dtype)
+    try:
+        tensor = dlpackgo.from_dlpack(producer)
+    except BufferError:
+        assert producer.settle() == 1
+        return
+    before = bytes(producer.buffer)[: tensor.nbytes]
+    copies = (tensor.copy(), dlpackgo.from_dlpack(tensor, copy=True), dlpackgo.from_dlpack(producer, copy=True))
+    for copied in copies:
+        assert (copied.dtype, copied.nbytes, copied.readonly) == (tensor.dtype, tensor.nbytes, False)
+        if count:
+            assert copied.data_ptr != producer.address
+            assert ctypes.string_at(copied.data_ptr, copied.nbytes) == before
+    exported = peek(tensor.__dlpack__(copy=True, max_version=(1, 3)))
+    assert exported.dtype == dtype
+    if count:
+        assert ctypes.string_at(exported.data or 0, tensor.nbytes)
+    del tensor
+    assert producer.settle() == producer.described
+
+
+@pytest.mark.case("K-2")
+@pytest.mark.parametrize("dtype", [(4, 16, 1), (10, 8, 1), (2, 32, 4), (18, 32, 1)], ids=str)
+def test_a_strided_copy_of_a_rare_type_takes_the_right_elements(dtype: DTypeTriple) -> None:
+    size = dtype[1] * dtype[2] // 8
+    producer = Producer((3,), (-2,), dtype, offset=4 * size)
+    source = bytes(producer.buffer)
+    copied = dlpackgo.from_dlpack(producer, copy=True)
+    want = b"".join(source[i * size : (i + 1) * size] for i in (4, 2, 0))
+    assert ctypes.string_at(copied.data_ptr, 3 * size) == want
+    assert producer.settle() == 1
 
 
 @pytest.mark.case("K-2", "Z-2")

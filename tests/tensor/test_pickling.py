@@ -85,7 +85,8 @@ def test_device_tensors_are_not_pickled() -> None:
 
 def test_a_buffer_at_an_address_that_does_not_suit_the_elements_is_copied() -> None:
     tensor = dlpackgo.from_dlpack(np.arange(10.0))
-    data = pickle.dumps(tensor, 5, buffer_callback=[].append)
+    buffers: list[pickle.PickleBuffer] = []
+    data = pickle.dumps(tensor, 5, buffer_callback=buffers.append)
     shifted = memoryview(bytearray(8 * 10 + 8))
     start = next(i for i in range(1, 8) if (np.frombuffer(shifted, "u1").ctypes.data + i) % 8)
     shifted[start : start + 80] = memoryview(tensor).cast("B")

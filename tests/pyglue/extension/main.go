@@ -49,6 +49,7 @@ func init() {
 
 	m.Def("name_of", pyglue.Args("x"), pyglue.Func1(typed[float64]), pyglue.Func1(typed[float32]), pyglue.Func1(typed[int64]),
 		pyglue.Func1(typed[bool]), pyglue.Func1(typed[complex64]))
+	m.Def("truths", pyglue.Args("x"), pyglue.Func1R2(truths))
 	m.Def("describe", pyglue.Args("x"), pyglue.AnyDevice(), pyglue.Func1(describe))
 	m.Def("describe_on_host", pyglue.Args("x"), pyglue.Func1(describe))
 	m.Def("fill", pyglue.Args("out", "value"), pyglue.Func2R0(fill))
@@ -156,6 +157,24 @@ func given(x pyglue.Optional[float64], n pyglue.Optional[int]) (string, error) {
 }
 
 func typed[T safe.Element](x safe.View[T]) (string, error) { return x.ElementType().String(), nil }
+
+// truths counts the true elements in two ways, which differ for a bool that is neither 0 nor 1.
+func truths(x safe.View[bool]) (branched, compared int, err error) {
+	yes := true
+	for i := range x.Dim(0) {
+		value, err := x.At(i)
+		if err != nil {
+			return 0, 0, err
+		}
+		if value {
+			branched++
+		}
+		if value == yes {
+			compared++
+		}
+	}
+	return branched, compared, nil
+}
 
 func describe(x safe.AnyView) (string, error) {
 	return fmt.Sprintf("%v %v %v %v %v", x.DType(), x.Device(), x.Shape(), x.Strides(), x.ReadOnly()), nil
