@@ -116,7 +116,7 @@ def wheel(session: nox.Session) -> Path:
 def provide(session: nox.Session, *requirements: str, built: Path | None = None) -> None:
     """Install these pip arguments and a wheel, unless the environment holds just that already."""
     stamp = Path(session.virtualenv.location, "provided.txt")
-    pins = [path.read_text() for path in sorted(ROOT.glob("t*/requirements*.txt"))]
+    pins = [path.read_text() for path in sorted(ROOT.glob("*/requirements*.txt"))]
     wanted = "\n".join([str(built), *requirements, *pins])
     if stamp.exists() and stamp.read_text() == wanted:
         return
@@ -189,7 +189,7 @@ def tests(session: nox.Session) -> None:
     session.run("python", "tools/check_c.py")
     session.run("python", "tools/check_wheel.py", str(built))
     go_command()  # the snippets in Go find it on PATH
-    run_pytest(session, "tests", "docs")
+    run_pytest(session, "tests", "docs", "examples")
 
 
 @nox.session(python=MAIN_PYTHON)
@@ -198,7 +198,7 @@ def cuda(session: nox.Session) -> None:
     requirements = [f"-rtests/requirements{part}.txt" for part in ("", "-torch", "-cuda")]
     provide(session, *requirements, built=wheel(session))
     session.run("python", "tests/cuda_standin/build.py")
-    run_pytest(session, "tests/cuda_standin")
+    run_pytest(session, "tests/cuda_standin", "examples")
 
 
 @nox.session(python=MAIN_PYTHON)
@@ -262,8 +262,24 @@ def sanitizers(session: nox.Session) -> None:
     run_pytest(session, "tests", LD_PRELOAD=library, ASAN_OPTIONS="detect_leaks=0")
 
 
-@nox.session(venv_backend="none")
+@nox.session(python=MAIN_PYTHON)
 def bench(session: nox.Session) -> None:
+    """Measure every crossing beside the libraries that do the same, and write bench/RESULTS.md and the chart."""
+    os.environ["DLPACKGO_BUILD_FLAGS"] = "-tags bench"
+    requirements = [
+        "-r",
+        "bench/requirements.txt",
+        "-r",
+        "tests/requirements-torch.txt",
+        "-c",
+        "tests/requirements.txt",
+    ]
+    provide(session, *requirements, built=wheel(session))
+    session.run("python", "bench", *session.posargs)
+
+
+@nox.session(name="bench-go", venv_backend="none")
+def bench_go(session: nox.Session) -> None:
     """Run the Go benchmarks; benchstat reads what they print."""
     go(session, "test", "-run=^$", "-bench=.", "-benchmem", *session.posargs, *go_packages())
 
