@@ -21,9 +21,18 @@ typedef struct {
     PyMethodDef definition;
 } FunctionObject;
 
-/* One call. The frame is what Go sees; the rest stays here. */
+/* A thread of Python waits here for a call that runs in a goroutine. */
 typedef struct {
+    pthread_mutex_t mutex;
+    pthread_cond_t condition;
+    bool finished;
+} waiter;
+
+/* One call. The frame is what Go sees; the rest stays here. */
+typedef struct call {
+    struct call *next; /* in the list of those that wait to be used again */
     FunctionObject *function;
+    waiter waiter;
     int decoded;
     PyObject *given[CALL_MAX_ARGUMENTS];        /* what was passed, borrowed; NULL: left out */
     TensorObject *used[CALL_MAX_ARGUMENTS];     /* tensors that must not be closed meanwhile */
@@ -411,13 +420,6 @@ static int choose_overload(call *c)
 
 /* --- the crossing ------------------------------------------------------------------------------------------------- */
 
-/* A thread of Python waits here for a call that runs in a goroutine. */
-typedef struct {
-    pthread_mutex_t mutex;
-    pthread_cond_t condition;
-    bool finished;
-} waiter;
-
 void call_finished(void *pointer)
 {
     waiter *w = pointer;
@@ -449,56 +451,31 @@ static bool wait_a_little(waiter *w)
 /* How a crossing went. Interrupted: an exception is set, and what the call gave is to be dropped. */
 typedef enum { NOT_CROSSED, CROSSED, INTERRUPTED } crossing;
 
-/* A call that runs in a goroutine while a thread of Python waits for it. */
-typedef struct {
-    call_frame *frame;
-    waiter *waiter;
-} waiting;
-
-/* Until 3.13 a daemon thread that wants the GIL back after the end of the interpreter ends inside of Python, and its stack
- * goes, where the goroutine still writes to the frame. So the goroutine is waited for. */
-static void wait_before_thread_ends(void *pointer)
-{
-    waiting *w = pointer;
-    dlpackgoCancel(w->frame->cancel);
-    while (!wait_a_little(w->waiter))
-        ;
-}
-
-/* Waits until the call is over, or some time has passed. Takes the GIL back, if that is still possible. */
-static bool wait_without_gil(waiting *w)
-{
-    volatile bool finished = false; /* it outlives the jump that pthread_cleanup_push may be */
-    pthread_cleanup_push(wait_before_thread_ends, w);
-    Py_BEGIN_ALLOW_THREADS
-    finished = wait_a_little(w->waiter);
-    Py_END_ALLOW_THREADS
-    pthread_cleanup_pop(0);
-    return finished;
-}
-
 /* Runs the call beside this thread, which looks at Python's signals meanwhile. An exception from a signal handler, such as
  * KeyboardInterrupt, cancels the context; the call has to end by itself then, and its outcome is dropped. */
-static crossing cross_interruptibly(call_frame *frame)
+static crossing cross_interruptibly(call *c)
 {
-    waiter w = {.mutex = PTHREAD_MUTEX_INITIALIZER, .finished = false};
-    waiting call = {.frame = frame, .waiter = &w};
+    waiter *w = &c->waiter;
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&w.condition, &attributes);
+    pthread_cond_init(&w->condition, &attributes);
     pthread_condattr_destroy(&attributes);
+    pthread_mutex_init(&w->mutex, NULL);
+    w->finished = false;
     bool canceled = false, finished = false;
-    dlpackgoStart(frame, &w);
+    dlpackgoStart(&c->frame, w);
     while (!finished) {
-        finished = wait_without_gil(&call);
+        Py_BEGIN_ALLOW_THREADS
+        finished = wait_a_little(w);
+        Py_END_ALLOW_THREADS
         if (!finished && !canceled && PyErr_CheckSignals() < 0) {
             canceled = true;
-            dlpackgoCancel(frame->cancel);
+            dlpackgoCancel(c->frame.cancel);
         }
     }
-    pthread_cond_destroy(&w.condition);
-    pthread_mutex_destroy(&w.mutex);
+    pthread_cond_destroy(&w->condition);
+    pthread_mutex_destroy(&w->mutex);
     return canceled ? INTERRUPTED : CROSSED;
 }
 
@@ -522,7 +499,7 @@ static crossing cross(call *c)
     if (guard_enter_go() < 0)
         return NOT_CROSSED;
     if (d->context)
-        return cross_interruptibly(&c->frame);
+        return cross_interruptibly(c);
     if (d->quick) {
         dlpackgoCall(&c->frame);
     } else {
@@ -675,23 +652,66 @@ static void drop_arguments(call *c)
     }
 }
 
+/* Calls are not on the stack. They are large, and nest as deep as Python lets code recurse when a producer's __dlpack__ calls
+ * the function that asks for it. And a daemon thread that wants the GIL back after the end of the interpreter never returns,
+ * until 3.13 not even its stack stays; the goroutine of its call must have something to write to all the same. */
+#ifdef Py_GIL_DISABLED
+static call *take_call(void)
+{
+    return malloc(sizeof(call));
+}
+
+static void give_call(call *c)
+{
+    free(c);
+}
+#else
+enum { IDLE_LIMIT = 16 };
+static call *idle; /* serialized by the GIL */
+static int idle_count;
+
+static call *take_call(void)
+{
+    call *c = idle;
+    if (c == NULL)
+        return malloc(sizeof *c);
+    idle = c->next;
+    idle_count--;
+    return c;
+}
+
+static void give_call(call *c)
+{
+    if (idle_count == IDLE_LIMIT) {
+        free(c);
+        return;
+    }
+    c->next = idle;
+    idle = c;
+    idle_count++;
+}
+#endif
+
 static PyObject *call_function(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
 {
-    call c; /* large, and only what a call uses is ever written */
-    c.function = (FunctionObject *)self;
-    c.decoded = 0;
+    call *c = take_call(); /* only what a call uses is ever written */
+    if (c == NULL)
+        return PyErr_NoMemory();
+    c->function = (FunctionObject *)self;
+    c->decoded = 0;
     guard_drain_deferred();
     PyObject *result = NULL;
-    if (match_arguments(&c, args, nargs, names) == 0 && decode_arguments(&c) == 0 && choose_overload(&c) == 0) {
-        int crossed = cross(&c);
-        if (crossed == CROSSED && c.frame.error == ERROR_NONE)
-            result = encode_results(&c);
+    if (match_arguments(c, args, nargs, names) == 0 && decode_arguments(c) == 0 && choose_overload(c) == 0) {
+        int crossed = cross(c);
+        if (crossed == CROSSED && c->frame.error == ERROR_NONE)
+            result = encode_results(c);
         else if (crossed == CROSSED)
-            raise_go_error(&c);
+            raise_go_error(c);
         if (crossed != NOT_CROSSED)
-            drop_results(&c);
+            drop_results(c);
     }
-    drop_arguments(&c);
+    drop_arguments(c);
+    give_call(c);
     return result;
 }
 
