@@ -61,5 +61,25 @@ def test_what_numpy_cannot_export_is_refused_with_numpys_words_or_shared() -> No
     assert tensor.data_ptr == array.ctypes.data
 
 
+@pytest.mark.parametrize("row", ML_DTYPES_ROWS, ids=lambda row: row.name)
+def test_a_dtype_that_is_registered_with_numpy_is_shared_both_ways(row: Row) -> None:
+    """https://github.com/numpy/numpy/pull/31256"""
+    if not hasattr(np.dtypes, "register_dlpack_dtype"):
+        pytest.skip("this NumPy has no registry of dtypes for DLPack")
+    registry = np._core._multiarray_umath._dlpack_registry_replace  # type: ignore[attr-defined]
+    before = registry({}, {})
+    try:
+        dtype = np.dtype(getattr(ml_dtypes, row.name))
+        np.dtypes.register_dlpack_dtype((row.code, row.bits), dtype)
+        array = np.ones(3, dtype)
+        tensor = dlpackgo.from_dlpack(array)
+        assert (tensor.dtype.name, tensor.data_ptr) == (row.name, array.ctypes.data)
+        back = np.from_dlpack(tensor)
+        assert (back.dtype, back.ctypes.data) == (dtype, array.ctypes.data)
+        del tensor, back
+    finally:
+        registry(*before)
+
+
 class TestQuirks(QuirksTests):
     name = "ml_dtypes"
