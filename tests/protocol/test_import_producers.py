@@ -407,12 +407,9 @@ def test_a_producer_that_returns_a_capsule_it_consumed_itself_is_refused() -> No
     assert greedy.settle() == 1
 
 
-def test_an_array_that_is_reshaped_or_resized_afterwards_changes_nothing() -> None:
+def test_an_array_whose_memory_is_shared_cannot_be_resized() -> None:
     array = np.arange(6.0)
     tensor = from_dlpack(array)
-    array.shape = (2, 3)
-    assert tensor.shape == (6,)
-    assert tensor.tolist() == [0, 1, 2, 3, 4, 5]
     with pytest.raises(ValueError, match="resize|reference"):
         array.resize((100,), refcheck=True)
     assert tensor.tolist() == [0, 1, 2, 3, 4, 5]
