@@ -13,7 +13,7 @@ help:
 	@echo 'make test    every test, on every CPython from 3.11 on that this machine has'
 	@echo 'make lint    formatters, linters and type checkers only'
 	@echo 'make format  format C, Go and Python'
-	@echo 'make bench   benchmarks of the Go packages'
+	@echo 'make bench   every crossing beside the libraries that do the same, into bench/RESULTS.md (Rust for two of them; 6 GB)'
 	@echo 'make clean   remove .venv and everything that was built'
 
 demo: $(READY)

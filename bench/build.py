@@ -9,6 +9,7 @@ import functools
 import hashlib
 import importlib.metadata
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -123,6 +124,17 @@ BUILDS: dict[str, tuple[Callable[[], None], str, str]] = {
     "gopy": (gopy, "go", "pybindgen"),
     "ctypes": (plain, "go", "pybindgen"),
 }
+
+
+def pinned() -> list[str]:
+    """The peers whose versions stand in files of other languages, with their versions."""
+    places = {
+        "dlpark": ("dlpark/Cargo.toml", r'^dlpark = .*"=([\d.]+)"'),
+        "pyo3-dlpack": ("pyo3_dlpack/Cargo.toml", r'^pyo3-dlpack = "=([\d.]+)"'),
+        "gopy": ("go/go.mod", r"gopy v([\d.]+)$"),
+    }
+    found = {name: re.search(rule, (SOURCES / path).read_text(), re.MULTILINE) for name, (path, rule) in places.items()}
+    return [f"{name} {version[1]}" for name, version in found.items() if version]
 
 
 def digest(folder: str, distribution: str) -> str:

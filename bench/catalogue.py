@@ -56,6 +56,9 @@ def each(statement: str, *peers: str) -> dict[str, str]:
     return {PEER_NAMES[peer]: statement.replace("PEER", peer) for peer in peers}
 
 
+# Measured beside others to show what they consist of; that they take less says nothing.
+YARDSTICKS = ("Python alone", "torch.from_dlpack of ours", "np.from_dlpack of ours")
+
 PEER_NAMES = {
     "nanobind": "nanobind",
     "pybind11": "pybind11",
@@ -89,7 +92,11 @@ small, large = np.zeros(512), np.zeros(13_107_200)  # 4 kB, 100 MB
         Line(
             "NumPy array",
             "dlpackgo.from_dlpack(x)",
-            {"NumPy": "np.from_dlpack(x)", "tvm-ffi": "tvm_ffi.from_dlpack(x)", **each("PEER.Array(x)", *CAPSULE_CONSUMERS)},
+            {
+                "NumPy": "np.from_dlpack(x)",
+                "tvm-ffi": "tvm_ffi.from_dlpack(x)",
+                **each("PEER.Array(x)", *CAPSULE_CONSUMERS),
+            },
             Bar("NumPy", 0.13),
         ),
         Line(
@@ -121,18 +128,30 @@ small, large = np.zeros(512), np.zeros(13_107_200)  # 4 kB, 100 MB
         Line(
             "PyTorch tensor",
             "dlpackgo.from_dlpack(t)",
-            {"NumPy": "np.from_dlpack(t)", "tvm-ffi": "tvm_ffi.from_dlpack(t)", **each("PEER.Array(t)", *CAPSULE_CONSUMERS)},
+            {
+                "NumPy": "np.from_dlpack(t)",
+                "tvm-ffi": "tvm_ffi.from_dlpack(t)",
+                **each("PEER.Array(t)", *CAPSULE_CONSUMERS),
+            },
             Bar("tvm-ffi", 0.45),
         ),
         Line(
             "JAX array",
             "dlpackgo.from_dlpack(j)",
-            {"NumPy": "np.from_dlpack(j)", "tvm-ffi": "tvm_ffi.from_dlpack(j)", **each("PEER.Array(j)", *CAPSULE_CONSUMERS)},
+            {
+                "NumPy": "np.from_dlpack(j)",
+                "tvm-ffi": "tvm_ffi.from_dlpack(j)",
+                **each("PEER.Array(j)", *CAPSULE_CONSUMERS),
+            },
         ),
         Line(
             "tvm-ffi tensor",
             "dlpackgo.from_dlpack(v)",
-            {"NumPy": "np.from_dlpack(v)", "tvm-ffi": "tvm_ffi.from_dlpack(v)", **each("PEER.Array(v)", *CAPSULE_CONSUMERS)},
+            {
+                "NumPy": "np.from_dlpack(v)",
+                "tvm-ffi": "tvm_ffi.from_dlpack(v)",
+                **each("PEER.Array(v)", *CAPSULE_CONSUMERS),
+            },
         ),
         Line(
             "each library's own",
@@ -217,7 +236,11 @@ jax_from_dlpack = jax.dlpack.from_dlpack
         Line(
             "device",
             "own.__dlpack_device__()",
-            {"NumPy": "x.__dlpack_device__()", "PyTorch": "t.__dlpack_device__()", **by_owner("OWN.__dlpack_device__()", *OWNERS)},
+            {
+                "NumPy": "x.__dlpack_device__()",
+                "PyTorch": "t.__dlpack_device__()",
+                **by_owner("OWN.__dlpack_device__()", *OWNERS),
+            },
         ),
         Line(
             "to NumPy",
@@ -239,7 +262,11 @@ jax_from_dlpack = jax.dlpack.from_dlpack
         Line(
             "to PyTorch",
             "torch.from_dlpack(own)",
-            {"NumPy": "torch.from_dlpack(x)", "PyTorch": "torch.from_dlpack(t)", **by_owner("torch.from_dlpack(OWN)", *OWNERS)},
+            {
+                "NumPy": "torch.from_dlpack(x)",
+                "PyTorch": "torch.from_dlpack(t)",
+                **by_owner("torch.from_dlpack(OWN)", *OWNERS),
+            },
         ),
         Line(
             "to PyTorch, by method",
@@ -432,7 +459,10 @@ pyo3_dlpack_a, pyo3_dlpack_b, pyo3_dlpack_c = (pyo3_dlpack.new(1000) for _ in ra
         Line(
             "one PyTorch tensor",
             "go.one_quick(ta)",
-            {"dlpackgo, GIL released": "go.one(ta)", **each("PEER.one(ta)", "nanobind", "tvm", "dlpark", "pyo3_dlpack")},
+            {
+                "dlpackgo, GIL released": "go.one(ta)",
+                **each("PEER.one(ta)", "nanobind", "tvm", "dlpark", "pyo3_dlpack"),
+            },
         ),
         Line(
             "three PyTorch tensors",
@@ -613,7 +643,9 @@ SVD = Line(
 )
 EIGH = Line("symmetric eigenvalues, 256", "dlpackgo.linalg.eigh(symmetric)", {"NumPy": "np.linalg.eigh(symmetric)"})
 
-GONUM_SLOWER = "gonum's code is Go with little assembly; NumPy calls OpenBLAS. Take the openblas backend, or NumPy's function"
+GONUM_SLOWER = (
+    "gonum's code is Go with little assembly; NumPy calls OpenBLAS. Take the openblas backend, or NumPy's function"
+)
 
 OPENBLAS = Section(
     "kernels-openblas",

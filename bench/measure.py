@@ -1,6 +1,6 @@
 """Measures one section of the catalogue, in this process, and prints the figures as JSON.
 
-    python measure.py KEY [WORD ...]    only the lines whose names have a WORD in them
+python measure.py KEY [WORD ...] measures only the lines whose names have a WORD in them.
 """
 
 from __future__ import annotations
@@ -36,15 +36,13 @@ def without_getattr(imported: ModuleType) -> ModuleType:
 
 def libraries() -> dict[str, Any]:
     """The modules that the statements of the catalogue use, as far as they are installed and built."""
-    import dlpackgo
-    import dlpackgo.fft
-    import dlpackgo.linalg
-    import dlpackgo.stats
-
-    names: dict[str, Any] = {"dlpackgo": dlpackgo, "go": module("go", **vars(dlpackgo._core.bench))}
-    for name, imported in {"np": "numpy", "torch": "torch", "tvm_ffi": "tvm_ffi"}.items():
+    names: dict[str, Any] = {}
+    for name, imported in {"dlpackgo": "dlpackgo", "np": "numpy", "torch": "torch", "tvm_ffi": "tvm_ffi"}.items():
         with contextlib.suppress(ImportError):
             names[name] = importlib.import_module(imported)
+    for part in ("dlpackgo.fft", "dlpackgo.linalg", "dlpackgo.stats", "numpy.fft", "numpy.linalg", "numpy.random"):
+        importlib.import_module(part)
+    names["go"] = names["dlpackgo"]._core.bench
     for name in ("nanobind", "pybind11", "dlpark", "pyo3_dlpack"):
         with contextlib.suppress(ImportError):
             names[name] = importlib.import_module(f"peer_{name}")

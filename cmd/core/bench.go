@@ -30,6 +30,7 @@ func init() {
 		def("three", pyglue.Args("a", "b", "c"), pyglue.Func3R0(sameSize))
 		def("new", pyglue.Args("n"), pyglue.Func1(newVector))
 	}
+	m.Def("go_version", pyglue.Func0(func() (string, error) { return runtime.Version(), nil }))
 	m.Def("heap", pyglue.Func0(heap), pyglue.Doc("Bytes of live objects on the Go heap, after two collections."))
 }
 
