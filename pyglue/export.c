@@ -5,6 +5,7 @@
 #include "../safe/pack.h"
 #include "guard.h"
 #include "numpy.h"
+#include "producer.h"
 
 /* --- what the consumer asks for ----------------------------------------------------------------------------------- */
 
@@ -240,10 +241,14 @@ PyObject *tensor_dlpack(PyObject *object, PyObject *const *args, Py_ssize_t narg
     return capsule;
 }
 
+static PyObject *host_pair; /* (1, 0), which is what nearly everybody is told */
+
 PyObject *tensor_dlpack_device(PyObject *object, PyObject *unused)
 {
-    (void)unused;
     DLDevice device = ((TensorObject *)object)->view.device;
+    (void)unused;
+    if (same_device(device, (DLDevice){kDLCPU, 0}))
+        return Py_NewRef(host_pair);
     return Py_BuildValue("(ii)", (int)device.device_type, (int)device.device_id);
 }
 
@@ -295,15 +300,21 @@ PyObject *tensor_array(PyObject *self, PyObject *arguments, PyObject *options)
     return converted;
 }
 
-PyObject *tensor_torch(PyObject *self, PyObject *unused)
+PyObject *tensor_torch(PyObject *object, PyObject *unused)
 {
     (void)unused;
-    return tensor_check_open((TensorObject *)self) < 0 ? NULL : call_from_dlpack("torch", "PyTorch", self);
+    TensorObject *self = (TensorObject *)object;
+    if (tensor_check_open(self) < 0)
+        return NULL;
+    bool taken;
+    PyObject *result = torch_export(self, &taken);
+    return taken ? result : call_from_dlpack("torch", "PyTorch", object);
 }
 
 int export_ready(PyObject *module)
 {
     static const char *const texts[] = {"stream", "max_version", "dl_device", "copy", NULL};
     (void)module;
-    return keywords_intern(texts, keywords);
+    host_pair = Py_BuildValue("(ii)", kDLCPU, 0);
+    return host_pair == NULL ? -1 : keywords_intern(texts, keywords);
 }

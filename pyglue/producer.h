@@ -2,8 +2,7 @@
 #ifndef DLPACKGO_PRODUCER_H
 #define DLPACKGO_PRODUCER_H
 
-#include "compat.h"
-#include "../ffi/dlpack_abi.h"
+#include "tensor.h"
 
 /* What is known of a type, found out once per type. */
 typedef struct {
@@ -43,5 +42,7 @@ int torch_recognize(PyTypeObject *type, bool *torch);
 /* Raises BufferError, and returns -1, for torch tensors in a state that DLPack cannot describe: those that need a
  * gradient, and lazily conjugated or negated ones. dtype, when it is known, spares a question. */
 int torch_check(PyObject *tensor, const DLDataType *dtype);
+/* A torch.Tensor on the memory of ours. *taken is false, and no exception set, where torch.from_dlpack should do it. */
+PyObject *torch_export(TensorObject *tensor, bool *taken);
 
 #endif

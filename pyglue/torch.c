@@ -1,5 +1,6 @@
-/* What torch tensors can be that DLPack cannot say. torch's own __dlpack__ leaves out the negative bit, and its exchange
- * API leaves out all of it. */
+/* PyTorch. What its tensors can be that DLPack cannot say: its own __dlpack__ leaves out the negative bit, and its exchange
+ * API leaves out all of it. And the short way to make one of a Tensor. */
+#include "../safe/pack.h"
 #include "producer.h"
 
 static PyTypeObject *tensor_type; /* torch.Tensor, once a torch tensor was seen */
@@ -90,6 +91,58 @@ int torch_check(PyObject *tensor, const DLDataType *dtype)
             return -1;
     }
     return 0;
+}
+
+/* --- making torch tensors ----------------------------------------------------------------------------------------- */
+
+/* torch.Tensor, imported once; NULL without an exception where torch is not installed or not as we know it. */
+static PyTypeObject *import_tensor_type(void)
+{
+    static PyTypeObject *imported;
+    if (imported == NULL) {
+        PyObject *torch = PyImport_ImportModule("torch");
+        PyObject *type = torch == NULL ? NULL : PyObject_GetAttrString(torch, "Tensor");
+        Py_XDECREF(torch);
+        PyErr_Clear();
+        if (type != NULL && PyType_Check(type))
+            imported = (PyTypeObject *)type;
+    }
+    return imported;
+}
+
+static bool walks_backwards(const TensorObject *tensor)
+{
+    for (int i = 0; i < tensor->view.ndim; i++)
+        if (tensor->view.strides[i] < 0 && tensor->view.shape[i] > 1)
+            return true;
+    return false;
+}
+
+PyObject *torch_export(TensorObject *tensor, bool *taken)
+{
+    *taken = true;
+    if (walks_backwards(tensor)) {
+        PyErr_SetString(PyExc_BufferError, "torch tensors have no negative strides; pass on a copy: tensor.copy().torch()");
+        return NULL;
+    }
+    /* About memory on a device, or read-only, torch.from_dlpack has more to say than the table. */
+    bool plain = tensor->view.device.device_type == kDLCPU && tensor->flags == 0;
+    PyTypeObject *type = plain ? import_tensor_type() : NULL;
+    const producer_type *known = type == NULL ? NULL : producer_lookup(type);
+    *taken = known != NULL && known->api != NULL;
+    if (!*taken) {
+        PyErr_Clear();
+        return NULL;
+    }
+    const DLPackExchangeAPI *api = known->api;
+    dlpackgo_owner *owner = tensor_owner(tensor);
+    DLManagedTensorVersioned *managed = owner == NULL ? NULL : dlpackgo_pack_versioned(owner, &tensor->view, 0);
+    if (managed == NULL)
+        return PyErr_NoMemory();
+    void *result = NULL;
+    if (api->managed_tensor_to_py_object_no_sync(managed, &result) == 0)
+        return result;
+    return NULL; /* the struct is theirs by then, says the standard, in failure too */
 }
 
 int torch_ready(void)
