@@ -186,10 +186,10 @@ def tests(session: nox.Session) -> None:
         f"installing {'NumPy and PyTorch (5 GB)' if torch else 'NumPy'} and the test tools, unless they are here"
     )
     provide(session, "-r", "tests/requirements.txt", *torch, built=built)
-    session.run("python", "tools/check_c.py")
     session.run("python", "tools/check_wheel.py", str(built))
     go_command()  # the snippets in Go find it on PATH
     run_pytest(session, "tests", "docs", "examples")
+    session.run("python", "tools/check_c.py")
 
 
 @nox.session(python=MAIN_PYTHON)
