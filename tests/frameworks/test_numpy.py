@@ -191,5 +191,17 @@ def test_numpys_own_keywords_reach_us(device: Any, copy: Any) -> None:
     assert array.flags.writeable
 
 
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
+def test_matrices_and_fields_of_records_are_shared() -> None:
+    matrix = np.matrix([[1.0, 2.0], [3.0, 4.0]])
+    assert dlpackgo.from_dlpack(matrix).data_ptr == matrix.ctypes.data
+    assert np.asarray(dlpackgo.linalg.matmul(matrix, matrix)).tolist() == (matrix @ matrix).tolist()
+    records = np.rec.array([(1, 2.0), (3, 4.0)], dtype=[("a", "i8"), ("b", "f8")])
+    field = dlpackgo.from_dlpack(records.b)
+    assert (field.tolist(), field.strides) == ([2, 4], (2,))
+    nested = np.zeros(2, dtype=("f4", (2,)))
+    assert dlpackgo.from_dlpack(nested).shape == (2, 2)
+
+
 class TestQuirks(QuirksTests):
     name = "NumPy"

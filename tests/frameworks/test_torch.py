@@ -241,5 +241,67 @@ def test_torch_memory_is_freed_with_the_last_tensor() -> None:
         torch.UntypedStorage._free_weak_ref(storage)
 
 
+def fake_tensor() -> Any:
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    with FakeTensorMode():
+        return torch.ones(3)
+
+
+def wrapper_tensor() -> Any:
+    class Wrapper(torch.Tensor):  # type: ignore[misc,name-defined]
+        @staticmethod
+        def __new__(cls, inner: Any) -> Any:
+            return torch.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype)
+
+        @classmethod
+        def __torch_dispatch__(cls, function: Any, *_: Any, **__: Any) -> Any:
+            raise NotImplementedError(str(function))
+
+    return Wrapper(torch.ones(3))
+
+
+WITHOUT_MEMORY: dict[str, Any] = {
+    "fake": fake_tensor,
+    "wrapper": wrapper_tensor,
+    "zero": lambda: torch._efficientzerotensor(3),
+    "masked": lambda: torch.masked.masked_tensor(torch.ones(2), torch.tensor([True, False])),
+    "nested": lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]),
+    "jagged": lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged),
+    "compressed": lambda: torch.eye(2).to_sparse_csr(),
+}
+
+
+@pytest.mark.case("P-2")
+@pytest.mark.filterwarnings("ignore:.*(prototype|beta).*:UserWarning")
+@pytest.mark.parametrize("kind", WITHOUT_MEMORY)
+def test_a_tensor_without_memory_of_its_own_is_refused_in_words(kind: str) -> None:
+    try:
+        tensor = WITHOUT_MEMORY[kind]()
+    except (ImportError, RuntimeError, AttributeError, TypeError):
+        pytest.skip("this PyTorch makes no such tensor")
+    for use in (dlpackgo.from_dlpack, dlpackgo.stats.mean):
+        with pytest.raises((BufferError, RuntimeError), match=r"\w+ \w+"):
+            use(tensor)
+
+
+def test_a_tensor_under_a_function_transform_is_refused() -> None:
+    def share(x: Any) -> Any:
+        with pytest.raises((BufferError, RuntimeError)):
+            dlpackgo.from_dlpack(x)
+        return x
+
+    torch.func.vmap(share)(torch.ones(2, 3))
+    torch.func.functionalize(share)(torch.ones(3))
+
+
+def test_a_lazy_clone_is_shared_with_a_memory_of_its_own() -> None:
+    original = torch.ones(3)
+    clone = torch._lazy_clone(original)
+    tensor = dlpackgo.from_dlpack(clone)
+    np.asarray(tensor)[:] = 5
+    assert (clone.tolist(), original.tolist()) == ([5, 5, 5], [1, 1, 1])
+
+
 class TestQuirks(QuirksTests):
     name = "PyTorch"
