@@ -1,6 +1,7 @@
 package safe
 
 import (
+	"errors"
 	"iter"
 	"runtime"
 	"unsafe"
@@ -17,6 +18,11 @@ func (v View[T]) At(index ...int) (T, error) {
 	if err != nil {
 		var zero T
 		return zero, err
+	}
+	if v.holdsBools() {
+		value := truth[T](p)
+		runtime.KeepAlive(v.guard)
+		return value, nil
 	}
 	value := *(*T)(p)
 	runtime.KeepAlive(v.guard)
@@ -54,7 +60,7 @@ func (v *AnyView) element(index []int, size uintptr) (unsafe.Pointer, error) {
 
 // Data returns the elements as a slice over the tensor's own memory, which nothing may write to. It lives as long as
 // the view does: keep the tensor, and use the slice before it is closed. Elements that do not lie next to each other in
-// row-major order are a LayoutError.
+// row-major order are a LayoutError, and bools other than 0 and 1 a BoolError.
 func (v View[T]) Data() ([]T, error) {
 	if err := v.access(); err != nil {
 		return nil, err
@@ -62,12 +68,18 @@ func (v View[T]) Data() ([]T, error) {
 	if !ffi.IsContiguous(v.shape, v.strides) {
 		return nil, v.layoutError()
 	}
-	return unsafe.Slice((*T)(v.data), int(ffi.Numel(v.shape))), nil
+	elements := unsafe.Slice((*T)(v.data), int(ffi.Numel(v.shape)))
+	if v.holdsBools() {
+		if err := checkBools(elements); err != nil {
+			return nil, err
+		}
+	}
+	return elements, nil
 }
 
 // Data returns the elements as a slice over the tensor's own memory, to read and to write. It lives as long as the view
 // does: keep the tensor, and use the slice before it is closed. Elements that do not lie next to each other in row-major
-// order are a LayoutError.
+// order are a LayoutError, and bools other than 0 and 1 a BoolError.
 func (v MutView[T]) Data() ([]T, error) { return v.view.Data() }
 
 // Span returns the tensor's own memory from its lowest to its highest element, whatever lies between, and the index of its
@@ -82,7 +94,13 @@ func (v MutView[T]) Span() (memory []T, first int, err error) {
 	}
 	low, high := ffi.Span(v.shape, v.strides)
 	lowest := unsafe.Add(v.data, low*int64(unsafe.Sizeof(*new(T))))
-	return unsafe.Slice((*T)(lowest), int(high-low)+1), int(-low), nil
+	memory = unsafe.Slice((*T)(lowest), int(high-low)+1)
+	if v.holdsBools() {
+		if err := checkBools(memory); err != nil {
+			return nil, 0, err
+		}
+	}
+	return memory, int(-low), nil
 }
 
 // layoutError names the innermost axis that is not row-major.
@@ -106,12 +124,13 @@ func (v View[T]) Contiguous() ([]T, error) {
 		return nil, err
 	}
 	if ffi.IsContiguous(v.shape, v.strides) {
-		return v.Data()
+		elements, err := v.Data()
+		if !errors.Is(err, ErrBool) {
+			return elements, err
+		}
 	}
 	elements := make([]T, int(ffi.Numel(v.shape)))
-	gather(elements, v.data, v.shape, v.strides)
-	runtime.KeepAlive(v.guard)
-	return elements, nil
+	return elements, v.CopyTo(elements)
 }
 
 // CopyTo copies the elements to dst in row-major order. The length of dst must be Size.
@@ -123,6 +142,9 @@ func (v View[T]) CopyTo(dst []T) error {
 		return &LengthError{What: "the slice to copy to", Got: len(dst), Want: size}
 	}
 	gather(dst, v.data, v.shape, v.strides)
+	if v.holdsBools() {
+		repairBools(dst)
+	}
 	runtime.KeepAlive(v.guard)
 	return nil
 }
@@ -200,7 +222,11 @@ func (v View[T]) Elements() (iter.Seq[T], error) {
 		return nil, err
 	}
 	return func(yield func(T) bool) {
-		if ffi.Numel(v.shape) > 0 {
+		switch {
+		case ffi.Numel(v.shape) == 0:
+		case v.holdsBools():
+			visit(v.data, v.shape, v.strides, func(b uint8) bool { return yield(truth[T](unsafe.Pointer(&b))) })
+		default:
 			visit(v.data, v.shape, v.strides, yield)
 		}
 		runtime.KeepAlive(v.guard)
