@@ -11,6 +11,7 @@ import ctypes
 import importlib
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -67,9 +68,25 @@ def other_go() -> dict[str, Any]:
     return names
 
 
+def check(names: Mapping[str, Any]) -> None:
+    """See that every function that is called does what it is timed for: sizes that differ, and other dtypes, are refused."""
+    np = names["np"]
+    fits, short, single = np.zeros(3), np.zeros(2), np.zeros(3, dtype=np.float32)
+    calls = [getattr(names[name], "three", None) for name in (*catalogue.PEER_NAMES, "go") if name in names]
+    for call in filter(None, [*calls, names["go"].three_quick]):
+        call(fits, fits, fits)
+        for third in (short, single):
+            try:
+                call(fits, fits, third)
+            except Exception:
+                continue
+            raise SystemExit(f"{call} takes {third.size} elements of {third.dtype} where it should refuse them")
+
+
 def measure(section: catalogue.Section, words: list[str]) -> dict[str, dict[str, float]]:
     """The cost of every contender of every line. Peers that are not there are left out."""
     namespace = libraries()
+    check(namespace)
     if section is catalogue.OTHER_GO:
         namespace |= other_go()
     for statement in ast.parse(section.setup).body:

@@ -1,6 +1,6 @@
 // The nanobind peer. Fairness: compiled with -O3 (its CMake module offers no more), each function takes the cheapest type that
 // nanobind's documentation recommends for the job. Dtype, rank, layout and device are stated in the type, so that they are
-// checked before the body runs, as they are for our functions; nb::noconvert is implied by what is passed.
+// checked before the body runs, as they are for our functions; noconvert refuses what does not fit instead of copying it.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
@@ -41,11 +41,12 @@ NB_MODULE(peer_nanobind, m) {
     m.def("one", [](Vector a) {
         if (a.size() == 0)
             throw std::invalid_argument("a is empty");
-    });
+    }, nb::arg("a").noconvert());
     auto same_size = [](Vector a, Vector b, Vector c) {
         if (a.size() != b.size() || a.size() != c.size())
             throw std::invalid_argument("the arrays differ in size");
     };
-    m.def("three", same_size);
-    m.def("three_released", same_size, nb::call_guard<nb::gil_scoped_release>());
+    auto a = nb::arg("a").noconvert(), b = nb::arg("b").noconvert(), c = nb::arg("c").noconvert();
+    m.def("three", same_size, a, b, c);
+    m.def("three_released", same_size, a, b, c, nb::call_guard<nb::gil_scoped_release>());
 }
