@@ -146,14 +146,15 @@ static bool is_sequence(PyObject *object)
 
 static int number_kind(PyObject *object)
 {
-    if (PyBool_Check(object))
+    uint8_t code = Tensor_Check(object) ? ((TensorObject *)object)->view.dtype.code : kDLOpaqueHandle;
+    if (PyBool_Check(object) || code == kDLBool)
         return 0;
+    if (PyFloat_Check(object) || code == kDLFloat || code == kDLBfloat)
+        return 2;
+    if (PyComplex_Check(object) || code == kDLComplex)
+        return 3;
     if (PyIndex_Check(object))
         return 1;
-    if (PyFloat_Check(object))
-        return 2;
-    if (PyComplex_Check(object))
-        return 3;
     PyErr_Format(PyExc_TypeError,
                  "%R cannot become a tensor: accepted are arrays that speak DLPack, buffers, objects with __array_interface__, "
                  "numbers, and nested lists of numbers", (PyObject *)Py_TYPE(object));

@@ -498,6 +498,7 @@ static crossing cross(call *c)
     clear_results(c);
     if (guard_enter_go() < 0)
         return NOT_CROSSED;
+    c->frame.collect = dlpackgo_owner_has_dead_slots();
     if (d->context)
         return cross_interruptibly(c);
     if (d->quick) {

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"sync"
 	"unsafe"
+
+	"github.com/dlpackgo/dlpackgo/safe"
 )
 
 // errGoexit is what a call ends with whose function called runtime.Goexit.
@@ -17,6 +19,9 @@ var errGoexit = errors.New("the function ended its goroutine with runtime.Goexit
 //export dlpackgoCall
 func dlpackgoCall(frame *C.call_frame) {
 	defer recoverTo(frame)
+	if frame.collect {
+		safe.Collect()
+	}
 	if err := functions[frame.function](frame); err != nil {
 		fail(frame, err)
 	}
@@ -29,34 +34,36 @@ func recoverTo(frame *C.call_frame) {
 	}
 }
 
-// running holds what cancels the calls that are under way.
+// cancelable is a context, and what cancels it.
+type cancelable struct {
+	context.Context
+	cancel context.CancelFunc
+}
+
+// running holds the contexts of the calls that are under way.
 var running struct {
 	sync.Mutex
-	last    uint64
-	cancels map[uint64]context.CancelFunc
-	context map[uint64]context.Context
+	last  uint64
+	calls map[uint64]cancelable
 }
 
 //export dlpackgoStart
 func dlpackgoStart(frame *C.call_frame, waiter unsafe.Pointer) {
 	ctx, cancel := context.WithCancel(context.Background())
 	running.Lock()
-	if running.cancels == nil {
-		running.cancels = make(map[uint64]context.CancelFunc)
-		running.context = make(map[uint64]context.Context)
+	if running.calls == nil {
+		running.calls = make(map[uint64]cancelable)
 	}
 	running.last++
 	key := running.last
-	running.cancels[key] = cancel
-	running.context[key] = ctx
+	running.calls[key] = cancelable{ctx, cancel}
 	running.Unlock()
 	frame.cancel = C.uint64_t(key)
 	go func() {
 		returned := false
 		defer func() {
 			running.Lock()
-			delete(running.cancels, key)
-			delete(running.context, key)
+			delete(running.calls, key)
 			running.Unlock()
 			cancel()
 			if !returned && frame.error == C.ERROR_NONE {
@@ -73,15 +80,15 @@ func dlpackgoStart(frame *C.call_frame, waiter unsafe.Pointer) {
 func contextOf(frame *C.call_frame) context.Context {
 	running.Lock()
 	defer running.Unlock()
-	return running.context[uint64(frame.cancel)]
+	return running.calls[uint64(frame.cancel)].Context
 }
 
 //export dlpackgoCancel
 func dlpackgoCancel(key C.uint64_t) {
 	running.Lock()
-	cancel := running.cancels[uint64(key)]
+	call, found := running.calls[uint64(key)]
 	running.Unlock()
-	if cancel != nil {
-		cancel()
+	if found {
+		call.cancel()
 	}
 }

@@ -63,7 +63,8 @@ typedef struct {
     int32_t function; /* number of the Go function */
     int32_t error;
     char *message; /* malloc'd; of a panic, the stack follows after a NUL */
-    uint64_t cancel; /* KEY of the context of a running call; 0 without one */
+    uint64_t cancel; /* key of the context of a running call */
+    bool collect;    /* pinned slices have died since the last call: Go is to unpin them now that it is entered anyway */
     call_argument arguments[CALL_MAX_ARGUMENTS];
     call_result results[CALL_MAX_RESULTS];
 } call_frame;

@@ -26,7 +26,10 @@ TensorObject *tensor_create(const int64_t *shape, int ndim, DLDataType dtype, ui
     int sound = dlpackgo_validate(&self->view, self->flags, &fault);
     self->view.strides = strides;
     if (sound < 0) {
-        raise_fault(&fault);
+        if (fault.rule == DLPACKGO_RULE_SIZE)
+            PyErr_SetString(PyExc_ValueError, "a tensor of this shape and dtype would be larger than any memory");
+        else
+            raise_fault(&fault);
         Py_DECREF((PyObject *)self);
         return NULL;
     }
@@ -250,6 +253,8 @@ static DLDataType natural_dtype(PyObject *value)
 {
     if (PyBool_Check(value))
         return boolean;
+    if (Tensor_Check(value))
+        return ((TensorObject *)value)->view.dtype;
     if (PyIndex_Check(value))
         return int64;
     return PyComplex_Check(value) ? complex128 : float64;
@@ -274,20 +279,37 @@ static PyObject *create_full(PyObject *module, PyObject *const *args, Py_ssize_t
     return create_filled("full", args[1], natural_dtype(args[1]), args, nargs, names);
 }
 
-/* The length of the range, as Python counts it; -1 with an exception. */
-static int64_t range_length(double start, double stop, double step)
+/* How many elements there are from start to stop; -1 with an exception. */
+static int64_t float_range_length(double start, double stop, double step)
 {
-    if (!(step != 0)) {
-        PyErr_SetString(PyExc_ValueError, "arange() needs a step other than 0");
-        return -1;
-    }
     double length = (stop - start) / step;
-    if (!(length < 9e18)) {
-        PyErr_SetString(PyExc_ValueError, "arange() has no finite number of elements for these arguments");
+    if (!(step != 0) || !(length < 9e18)) {
+        PyErr_SetString(PyExc_ValueError, step == 0 ? "arange() needs a step other than 0"
+                                                    : "arange() has no finite number of elements for these arguments");
         return -1;
     }
     int64_t whole = length <= 0 ? 0 : (int64_t)length;
     return length > 0 && (double)whole < length ? whole + 1 : whole;
+}
+
+/* The same of integers, which Python counts exactly. */
+static int64_t integer_range_length(PyObject *start, PyObject *stop, PyObject *step)
+{
+    PyObject *range = PyObject_CallFunctionObjArgs((PyObject *)&PyRange_Type, start, stop, step, NULL);
+    int64_t length = range == NULL ? -1 : PyObject_Size(range);
+    Py_XDECREF(range);
+    if (length < 0 && PyErr_ExceptionMatches(PyExc_OverflowError))
+        PyErr_SetString(PyExc_ValueError, "arange() would have more elements than any memory holds");
+    return length;
+}
+
+static int64_t range_length(PyObject *start, PyObject *stop, PyObject *step, bool integers)
+{
+    if (integers)
+        return integer_range_length(start, stop, step);
+    double from = PyFloat_AsDouble(start), to = PyErr_Occurred() ? 0 : PyFloat_AsDouble(stop);
+    double by = PyErr_Occurred() ? 0 : PyFloat_AsDouble(step);
+    return PyErr_Occurred() ? -1 : float_range_length(from, to, by);
 }
 
 /* Element i is start + i * step in Python's arithmetic, so that integers are exact. */
@@ -308,32 +330,40 @@ static int write_range(TensorObject *self, PyObject *start, PyObject *step)
     return 0;
 }
 
+static TensorObject *filled_range(PyObject *start, PyObject *stop, PyObject *step, bool integers, DLDataType dtype)
+{
+    int64_t length = range_length(start, stop, step, integers);
+    TensorObject *self = length < 0 ? NULL : tensor_create(&length, 1, dtype, 0, false);
+    if (self == NULL || write_range(self, start, step) == 0)
+        return self;
+    Py_DECREF((PyObject *)self);
+    return NULL;
+}
+
+static bool is_integer(PyObject *number)
+{
+    return PyIndex_Check(number) && !Tensor_Check(number);
+}
+
 /* arange(stop), arange(start, stop), arange(start, stop, step) */
 static PyObject *create_arange(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
 {
     (void)module;
     DLDataType dtype;
-    double numbers[3] = {0, 0, 1};
-    DLDataType fallback = int64;
     if (nargs < 1 || nargs > 3) {
         PyErr_Format(PyExc_TypeError, "arange() takes stop, or start and stop, or start, stop and step; got %zd arguments", nargs);
         return NULL;
     }
-    for (Py_ssize_t i = 0; i < nargs; i++) {
-        numbers[nargs == 1 ? 1 : i] = PyFloat_AsDouble(args[i]);
-        if (PyErr_Occurred())
-            return NULL;
-        if (!PyIndex_Check(args[i]))
-            fallback = float64;
-    }
-    int64_t length = range_length(numbers[0], numbers[1], numbers[2]);
-    if (length < 0 || parse_dtype_keyword("arange", args, nargs, names, fallback, &dtype) < 0)
+    bool integers = true;
+    for (Py_ssize_t i = 0; i < nargs; i++)
+        integers = integers && is_integer(args[i]);
+    if (parse_dtype_keyword("arange", args, nargs, names, integers ? int64 : float64, &dtype) < 0)
         return NULL;
-    TensorObject *self = tensor_create(&length, 1, dtype, 0, false);
     PyObject *start = nargs == 1 ? PyLong_FromLong(0) : Py_NewRef(args[0]);
     PyObject *step = nargs == 3 ? Py_NewRef(args[2]) : PyLong_FromLong(1);
-    if (self != NULL && (start == NULL || step == NULL || write_range(self, start, step) < 0))
-        Py_CLEAR(self);
+    TensorObject *self = NULL;
+    if (start != NULL && step != NULL)
+        self = filled_range(start, args[nargs == 1 ? 0 : 1], step, integers, dtype);
     Py_XDECREF(start);
     Py_XDECREF(step);
     return (PyObject *)self;

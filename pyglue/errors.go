@@ -9,7 +9,7 @@ import (
 	"context"
 	"errors"
 	"runtime/debug"
-	"unsafe"
+	"strings"
 
 	"github.com/dlpackgo/dlpackgo/ffi"
 	"github.com/dlpackgo/dlpackgo/safe"
@@ -77,10 +77,10 @@ func fail(frame *C.call_frame, err error) {
 
 // failWithPanic writes the outcome of a call that panicked: text and stack, one after the other.
 func failWithPanic(frame *C.call_frame, text string) {
+	text = strings.ReplaceAll(text, "\x00", `\x00`) // the stack stands behind the first NUL
 	stack := debug.Stack()
 	message := make([]byte, 0, len(text)+len(stack)+2)
 	message = append(append(append(append(message, text...), 0), stack...), 0)
 	frame.error = C.ERROR_PANIC
 	frame.message = (*C.char)(C.CBytes(message))
-	_ = unsafe.Pointer(frame.message)
 }

@@ -165,7 +165,7 @@ static imported import_by_capsule(PyObject *producer, const producer_type *type,
 {
     producer_request wanted = {.copy = request->copy == 1 ? Py_True : request->copy == 0 ? Py_False : NULL};
     PyObject *device = NULL;
-    if (request->has_device) {
+    if (request->has_device && !producer_is_on(producer, request->device)) {
         device = Py_BuildValue("(ii)", (int)request->device.device_type, (int)request->device.device_id);
         if (device == NULL)
             return failed(NULL);

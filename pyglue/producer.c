@@ -74,12 +74,50 @@ static int find_table(PyTypeObject *type, const DLPackExchangeAPI **api)
     return 0;
 }
 
+static bool text_is(PyObject *text, const char *wanted)
+{
+    return text != NULL && PyUnicode_Check(text) && PyUnicode_CompareWithASCIIString(text, wanted) == 0;
+}
+
+int producer_find_base(PyTypeObject *type, const char *module, const char *name, PyObject **base)
+{
+    *base = NULL;
+    PyObject *bases = PyObject_GetAttrString((PyObject *)type, "__mro__");
+    if (bases == NULL)
+        return -1;
+    for (Py_ssize_t i = 0; i < PyTuple_Size(bases) && *base == NULL; i++) {
+        PyObject *candidate = PyTuple_GetItem(bases, i);
+        PyObject *its_module = PyObject_GetAttrString(candidate, "__module__");
+        PyObject *its_name = PyObject_GetAttrString(candidate, "__name__");
+        PyErr_Clear();
+        if (text_is(its_module, module) && text_is(its_name, name))
+            *base = candidate;
+        Py_XDECREF(its_module);
+        Py_XDECREF(its_name);
+    }
+    Py_DECREF(bases); /* the type keeps them alive */
+    return 0;
+}
+
+static int recognize_masked(PyTypeObject *type, bool *masked)
+{
+    PyObject *base, *old_base; /* NumPy 1 says where the class is defined, NumPy 2 where it is imported from */
+    if (producer_find_base(type, "numpy.ma", "MaskedArray", &base) < 0 ||
+        producer_find_base(type, "numpy.ma.core", "MaskedArray", &old_base) < 0)
+        return -1;
+    *masked = base != NULL || old_base != NULL;
+    return 0;
+}
+
 static int describe(PyTypeObject *type, producer_type *entry)
 {
     *entry = (producer_type){.type = type};
     numpy_lane_open(type); /* from now on numpy_lane_takes() answers for this type */
     entry->speaks_dlpack = PyObject_HasAttr((PyObject *)type, dlpack_name);
-    return find_table(type, &entry->api) < 0 || torch_recognize(type, &entry->torch) < 0 ? -1 : 0;
+    return find_table(type, &entry->api) < 0 || torch_recognize(type, &entry->torch) < 0 ||
+                   recognize_masked(type, &entry->masked) < 0
+               ? -1
+               : 0;
 }
 
 const producer_type *producer_lookup(PyTypeObject *type)
@@ -172,6 +210,20 @@ static bool signature_refused(void)
     return refused;
 }
 
+/* NumPy exports the memory of a masked array, and drops the mask. */
+static int check_mask(PyObject *array)
+{
+    PyObject *ma = PyImport_ImportModule("numpy.ma");
+    PyObject *answer = ma == NULL ? NULL : PyObject_CallMethod(ma, "is_masked", "O", array);
+    int masked = answer == NULL ? -1 : PyObject_IsTrue(answer);
+    Py_XDECREF(ma);
+    Py_XDECREF(answer);
+    if (masked > 0)
+        PyErr_SetString(PyExc_BufferError, "elements of this array are masked, which DLPack cannot say; pass x.filled(value), "
+                                           "or x.data for what lies under the mask");
+    return masked == 0 ? 0 : -1;
+}
+
 PyObject *producer_fetch(PyObject *producer, const producer_type *type, const producer_request *request)
 {
     if (!type->speaks_dlpack && !PyObject_HasAttr(producer, dlpack_name)) { /* proxies have it by __getattr__ */
@@ -182,7 +234,7 @@ PyObject *producer_fetch(PyObject *producer, const producer_type *type, const pr
                      (PyObject *)Py_TYPE(producer));
         return NULL;
     }
-    if (type->torch && torch_check(producer, NULL) < 0)
+    if ((type->torch && torch_check(producer, NULL) < 0) || (type->masked && check_mask(producer) < 0))
         return NULL;
     producer_request sent = *request;
     if (type->torch && sent.stream == NULL)
@@ -193,6 +245,21 @@ PyObject *producer_fetch(PyObject *producer, const producer_type *type, const pr
         capsule = PyObject_VectorcallMethod(dlpack_name, &producer, 1, NULL);
     }
     return capsule;
+}
+
+bool producer_is_on(PyObject *producer, DLDevice device)
+{
+    PyObject *answer = PyObject_CallMethod(producer, "__dlpack_device__", NULL);
+    if (answer == NULL || !PyTuple_Check(answer) || PyTuple_Size(answer) != 2) { /* it will be asked for the device then */
+        Py_XDECREF(answer);
+        PyErr_Clear();
+        return 0;
+    }
+    long type = PyLong_AsLong(PyTuple_GetItem(answer, 0)); /* an IntEnum with many */
+    long id = PyErr_Occurred() ? -1 : PyLong_AsLong(PyTuple_GetItem(answer, 1));
+    PyErr_Clear();
+    Py_DECREF(answer);
+    return type == device.device_type && id == device.device_id;
 }
 
 int producer_make_wait(PyObject *producer, PyObject *stream)

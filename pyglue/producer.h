@@ -10,6 +10,7 @@ typedef struct {
     const DLPackExchangeAPI *api; /* the table that this very type carries, usable as far as one can tell; or NULL */
     bool speaks_dlpack;           /* has __dlpack__ */
     bool torch;                   /* torch.Tensor or a subclass: has flags that DLPack cannot carry */
+    bool masked;                  /* numpy.ma.MaskedArray or a subclass: has a mask that DLPack cannot carry */
 } producer_type;
 
 int producer_ready(PyObject *module);
@@ -31,9 +32,16 @@ typedef struct {
  * max_version are asked once more without keywords. */
 PyObject *producer_fetch(PyObject *producer, const producer_type *type, const producer_request *request);
 
+/* Whether the producer says that its memory lies there already: then that is not to be asked for, which not every
+ * producer takes. */
+bool producer_is_on(PyObject *producer, DLDevice device);
+
 /* Has the producer make the stream wait for its work, as the protocol has it: by a capsule, which is dropped again. The
  * exceptions of the producer are passed on. */
 int producer_make_wait(PyObject *producer, PyObject *stream);
+
+/* The class of this name and module among the bases of type and type itself; borrowed, NULL when there is none. */
+int producer_find_base(PyTypeObject *type, const char *module, const char *name, PyObject **base);
 
 /* --- torch.c --- */
 int torch_ready(void);

@@ -21,11 +21,6 @@ static struct {
 };
 enum { STATE_COUNT = sizeof states / sizeof *states };
 
-static bool text_is(PyObject *text, const char *wanted)
-{
-    return text != NULL && PyUnicode_Check(text) && PyUnicode_CompareWithASCIIString(text, wanted) == 0;
-}
-
 /* Remembers how torch.Tensor itself answers, which spares looking that up for each tensor. */
 static void learn(PyObject *type)
 {
@@ -47,21 +42,12 @@ static void learn(PyObject *type)
 
 int torch_recognize(PyTypeObject *type, bool *torch)
 {
-    *torch = false;
-    PyObject *bases = PyObject_GetAttrString((PyObject *)type, "__mro__");
-    if (bases == NULL)
+    PyObject *base;
+    if (producer_find_base(type, "torch", "Tensor", &base) < 0)
         return -1;
-    for (Py_ssize_t i = 0; i < PyTuple_Size(bases) && !*torch; i++) {
-        PyObject *base = PyTuple_GetItem(bases, i);
-        PyObject *module = PyObject_GetAttrString(base, "__module__"), *name = PyObject_GetAttrString(base, "__name__");
-        PyErr_Clear();
-        *torch = text_is(module, "torch") && text_is(name, "Tensor");
-        Py_XDECREF(module);
-        Py_XDECREF(name);
-        if (*torch && tensor_type == NULL)
-            learn(base);
-    }
-    Py_DECREF(bases);
+    *torch = base != NULL;
+    if (base != NULL && tensor_type == NULL)
+        learn(base);
     return 0;
 }
 

@@ -109,9 +109,14 @@ dlpackgo_owner *dlpackgo_owner_pinned(uint64_t slot)
     return self;
 }
 
+bool dlpackgo_owner_has_dead_slots(void)
+{
+    return atomic_load_explicit(&dead_slots, memory_order_relaxed) != NULL;
+}
+
 dlpackgo_owner *dlpackgo_owner_take_dead_slots(void)
 {
-    if (atomic_load_explicit(&dead_slots, memory_order_relaxed) == NULL)
+    if (!dlpackgo_owner_has_dead_slots())
         return NULL;
     return atomic_exchange_explicit(&dead_slots, NULL, memory_order_acquire);
 }

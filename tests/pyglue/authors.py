@@ -218,7 +218,6 @@ def test_overloads_are_chosen_by_dtype() -> None:
         assert name in str(refusal.value)
 
 
-@pytest.mark.xfail(reason="views hand the byte to Go as it is")
 @pytest.mark.case("T-1")
 def test_an_odd_byte_of_a_bool_is_a_true_bool_in_go() -> None:
     odd = np.arange(256, dtype=np.uint8).view(np.bool_)
