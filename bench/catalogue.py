@@ -69,6 +69,8 @@ PEER_NAMES = {
 
 # --- import ---------------------------------------------------------------------------------------------------------
 
+ASKS_DEVICE = "the device is asked for before the capsule, as the array API has it, in JAX by Python code; nanobind does not ask"
+
 CAPSULE_CONSUMERS = ("nanobind", "dlpark", "pyo3_dlpack")
 
 IMPORT = Section(
@@ -143,6 +145,7 @@ small, large = np.zeros(512), np.zeros(13_107_200)  # 4 kB, 100 MB
                 "tvm-ffi": "tvm_ffi.from_dlpack(j)",
                 **each("PEER.Array(j)", *CAPSULE_CONSUMERS),
             },
+            slower=ASKS_DEVICE,
         ),
         Line(
             "tvm-ffi tensor",
@@ -390,6 +393,7 @@ NEW = Section(
                 "dlpackgo, GIL released": "go.new(1000)",
                 **each("PEER.new(1000)", "nanobind", "tvm", "dlpark", "pyo3_dlpack"),
             },
+            slower="into Go, from there to C for the memory, and a handle for Go's garbage collector to watch",
         ),
     ],
 )
@@ -483,6 +487,7 @@ pyo3_dlpack_a, pyo3_dlpack_b, pyo3_dlpack_c = (pyo3_dlpack.new(1000) for _ in ra
                 "dlpackgo, GIL released": "go.three(ja, jb, jc)",
                 **each("PEER.three(ja, jb, jc)", "nanobind", "tvm", "dlpark", "pyo3_dlpack"),
             },
+            slower=ASKS_DEVICE,
         ),
         Line(
             "one of each library's own",
