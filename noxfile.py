@@ -90,9 +90,9 @@ def written(*patterns: str) -> list[str]:
     return [name for name in present if "Code generated" not in (ROOT / name).read_text()[:200]]
 
 
-def sources_digest() -> str:
+def sources_digest(build_flags: str) -> str:
     """A name for the state of everything that goes into the wheel."""
-    digest = hashlib.sha256(os.environ.get("DLPACKGO_BUILD_FLAGS", "").encode())
+    digest = hashlib.sha256(build_flags.encode())
     named = [ROOT / name for name in ("go.mod", "go.sum", "setup.py", "pyproject.toml", "README.md")]
     for folder in (*toolchain.GO_FOLDERS, "python/dlpackgo", "tools"):
         named += [path for path in (ROOT / folder).glob("**/*") if path.is_file() and "__pycache__" not in path.parts]
@@ -101,15 +101,23 @@ def sources_digest() -> str:
     return digest.hexdigest()[:16]
 
 
-def wheel(session: nox.Session) -> Path:
+def wheel(session: nox.Session, build_flags: str = "") -> Path:
     """The wheel of this tree for the session's Python, built only when the sources have changed."""
-    folder = VENV / "wheels" / sources_digest()
+    folder = VENV / "wheels" / sources_digest(build_flags)
     tag = "cp311" if session.python == "3.11" else "abi3"
     if not list(folder.glob(f"*-{tag}-*.whl")):
         go_command()
         session.log("building the wheel, about a minute the first time")
         shutil.rmtree(ROOT / "build", ignore_errors=True)  # setuptools would pack files that are gone from the tree
-        session.run("pip", "wheel", "--quiet", "--no-deps", f"--wheel-dir={folder}", ".")
+        session.run(
+            "pip",
+            "wheel",
+            "--quiet",
+            "--no-deps",
+            f"--wheel-dir={folder}",
+            ".",
+            env={"DLPACKGO_BUILD_FLAGS": build_flags},
+        )
     return next(folder.glob(f"*-{tag}-*.whl"))
 
 
@@ -188,7 +196,7 @@ def tests(session: nox.Session) -> None:
     provide(session, "-r", "tests/requirements.txt", *torch, built=built)
     session.run("python", "tools/check_wheel.py", str(built))
     go_command()  # the snippets in Go find it on PATH
-    run_pytest(session, "tests", "docs", "examples")
+    run_pytest(session, "-m", "not slow", "tests", "docs", "examples")
     session.run("python", "tools/check_c.py")
 
 
@@ -256,8 +264,7 @@ def sanitizers(session: nox.Session) -> None:
     """Run the tests with AddressSanitizer in the C and in the Go code, and the Go tests with strict cgo checks."""
     go(session, "test", *go_packages(), GOEXPERIMENT="cgocheck2")
     go(session, "test", "-asan", *go_packages(), ASAN_OPTIONS="detect_leaks=0")
-    os.environ["DLPACKGO_BUILD_FLAGS"] = "-asan"
-    provide(session, "-r", "tests/requirements.txt", built=wheel(session))
+    provide(session, "-r", "tests/requirements.txt", built=wheel(session, "-asan"))
     library = subprocess.check_output(["gcc", "-print-file-name=libasan.so"], text=True).strip()
     run_pytest(session, "tests", LD_PRELOAD=library, ASAN_OPTIONS="detect_leaks=0")
 
@@ -265,16 +272,8 @@ def sanitizers(session: nox.Session) -> None:
 @nox.session(python=MAIN_PYTHON)
 def bench(session: nox.Session) -> None:
     """Measure every crossing beside the libraries that do the same, and write bench/RESULTS.md and the chart."""
-    os.environ["DLPACKGO_BUILD_FLAGS"] = "-tags bench"
-    requirements = [
-        "-r",
-        "bench/requirements.txt",
-        "-r",
-        "tests/requirements-torch.txt",
-        "-c",
-        "tests/requirements.txt",
-    ]
-    provide(session, *requirements, built=wheel(session))
+    requirements = ["-rbench/requirements.txt", "-rtests/requirements-torch.txt", "-ctests/requirements.txt"]
+    provide(session, *requirements, built=wheel(session, "-tags bench"))
     session.run("python", "bench", *session.posargs)
 
 
