@@ -492,6 +492,21 @@ static void clear_results(call *c)
     }
 }
 
+/* Whether the call is over before giving up the GIL and taking it back would be. */
+static bool is_quick(const call *c)
+{
+    const call_declaration *d = c->function->declaration;
+    if (d->quick_below == 0 || d->quick_below == INT64_MAX)
+        return d->quick_below != 0;
+    int64_t elements = 0;
+    for (int i = 0; i < d->parameter_count; i++)
+        if (is_typed(c, i)) {
+            const dlpackgo_view *view = &c->frame.arguments[i].view;
+            elements += dlpackgo_numel(view->shape, (int)view->shape_length);
+        }
+    return elements < d->quick_below;
+}
+
 static crossing cross(call *c)
 {
     const call_declaration *d = c->function->declaration;
@@ -501,7 +516,7 @@ static crossing cross(call *c)
     c->frame.collect = dlpackgo_owner_has_dead_slots();
     if (d->context)
         return cross_interruptibly(c);
-    if (d->quick) {
+    if (is_quick(c)) {
         dlpackgoCall(&c->frame);
     } else {
         Py_BEGIN_ALLOW_THREADS

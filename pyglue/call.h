@@ -92,7 +92,7 @@ typedef struct call_declaration {
     call_parameter parameters[CALL_MAX_ARGUMENTS];
     int results[CALL_MAX_RESULTS];
     call_overload *overloads;
-    bool quick;      /* keeps the GIL */
+    int64_t quick_below; /* keeps the GIL when the views have fewer elements in all; 0: always gives it up */
     bool any_device; /* takes memory that the host cannot read */
     bool scalars;    /* tensors without axes are returned as Python numbers */
     bool context;    /* can be canceled: runs beside, while Python's signals are looked at */

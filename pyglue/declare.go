@@ -7,6 +7,7 @@ import "C"
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"sync"
 	"unsafe"
@@ -39,8 +40,12 @@ func Doc(text string) Option {
 }
 
 // Quick marks a function that takes well under a microsecond and never waits: the GIL is kept while it runs.
-func Quick() Option {
-	return option(func(d *declaration) { d.quick = true })
+func Quick() Option { return QuickBelow(math.MaxInt64) }
+
+// QuickBelow marks a function that never waits and takes well under a microsecond as long as its views have fewer elements
+// in all: the GIL is kept then. To give it up and take it back costs about 70 ns.
+func QuickBelow(elements int64) Option {
+	return option(func(d *declaration) { d.quickBelow = elements })
 }
 
 // AnyDevice lets tensors through whose memory the host cannot read; without it they are refused.
@@ -55,10 +60,11 @@ func Scalars() Option {
 
 // declaration is one function as Python sees it.
 type declaration struct {
-	module, name, doc         string
-	parameters                []string
-	overloads                 []Func
-	quick, anyDevice, scalars bool
+	module, name, doc  string
+	parameters         []string
+	overloads          []Func
+	quickBelow         int64
+	anyDevice, scalars bool
 }
 
 // declared is written by init functions, and read once, when Python loads the module.
@@ -114,7 +120,7 @@ func (d *declaration) toC() *C.call_declaration {
 	c := (*C.call_declaration)(C.calloc(1, C.sizeof_call_declaration))
 	overloads := (*C.call_overload)(C.calloc(C.size_t(len(d.overloads)), C.sizeof_call_overload))
 	c.module, c.name, c.doc = C.CString(d.module), C.CString(d.name), C.CString(d.signature())
-	c.quick, c.any_device, c.scalars = C.bool(d.quick), C.bool(d.anyDevice), C.bool(d.scalars)
+	c.quick_below, c.any_device, c.scalars = C.int64_t(d.quickBelow), C.bool(d.anyDevice), C.bool(d.scalars)
 	c.context = C.bool(d.overloads[0].context)
 	c.overloads, c.overload_count = overloads, C.int(len(d.overloads))
 	for i, parameter := range d.overloads[0].parameters {

@@ -149,7 +149,7 @@ Singular value decomposition of the centred data. The element of largest magnitu
 results agree between backends, and with sklearn.decomposition.PCA.
 `))
 
-	m.Def("norm", pyglue.Args("x", "axis=None"), pyglue.Scalars(),
+	m.Def("norm", pyglue.Args("x", "axis=None"), pyglue.Scalars(), short,
 		reduction(linalg.Norm[float64]), reduction(linalg.Norm[float32]),
 		pyglue.Doc(`
 The Euclidean norm of a vector, the Frobenius norm of a matrix, or the norms along an axis.
@@ -169,7 +169,7 @@ Notes
 It does not overflow where the result does not.
 `))
 
-	m.Def("vector_norm", pyglue.Args("x", "axis=None", "ord=2.0"), pyglue.Scalars(),
+	m.Def("vector_norm", pyglue.Args("x", "axis=None", "ord=2.0"), pyglue.Scalars(), short,
 		reductionWith(linalg.VectorNorm[float64], 2.0), reductionWith(linalg.VectorNorm[float32], 2.0),
 		pyglue.Doc(`
 The norm of any order of all elements, or along an axis. Of a matrix, too, the elements count as one vector.

@@ -10,7 +10,7 @@ import (
 func init() {
 	m := pyglue.Module("stats")
 
-	m.Def("mean", pyglue.Args("x", "axis=None"), pyglue.Scalars(),
+	m.Def("mean", pyglue.Args("x", "axis=None"), pyglue.Scalars(), short,
 		reduction(stats.Mean[float64]), reduction(stats.Mean[float32]),
 		pyglue.Doc(`
 The arithmetic mean of all elements, or along an axis.
@@ -26,7 +26,7 @@ float, or Tensor of the same dtype with the axes that remain
     NaN where there are no elements. float32 is summed in double precision.
 `))
 
-	m.Def("var", pyglue.Args("x", "axis=None", "ddof=0"), pyglue.Scalars(),
+	m.Def("var", pyglue.Args("x", "axis=None", "ddof=0"), pyglue.Scalars(), short,
 		reductionWith(stats.Var[float64], 0), reductionWith(stats.Var[float32], 0),
 		pyglue.Doc(`
 The variance of all elements, or along an axis.
@@ -48,7 +48,7 @@ Notes
 Two passes with a correction for rounding: Chan, Golub and LeVeque, "Algorithms for computing the sample variance", 1983.
 `))
 
-	m.Def("std", pyglue.Args("x", "axis=None", "ddof=0"), pyglue.Scalars(),
+	m.Def("std", pyglue.Args("x", "axis=None", "ddof=0"), pyglue.Scalars(), short,
 		reductionWith(stats.Std[float64], 0), reductionWith(stats.Std[float32], 0),
 		pyglue.Doc(`
 The standard deviation of all elements, or along an axis: the square root of var.
