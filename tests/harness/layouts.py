@@ -53,6 +53,12 @@ def basic_indices(draw: st.DrawFn, shape: tuple[int, ...]) -> Any:
     return tuple(index)
 
 
+def view_of(array: Array, index: Any) -> Any:
+    """array[index], as an array also where NumPy would give a scalar."""
+    keys = index if isinstance(index, tuple) else (index,)
+    return array[keys if any(key is ... for key in keys) else (*keys, ...)]
+
+
 @st.composite
 def arrays(draw: st.DrawFn, rows: st.SearchStrategy[Row] = rows, max_rank: int = 5) -> Any:
     """A view: sliced with any step and sign, permuted, with repeated axes, read-only or not."""

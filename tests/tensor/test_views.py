@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from harness.layouts import view_of
 from harness.producers import Producer
 
 import dlpackgo
@@ -16,12 +17,6 @@ def assert_same_view(tensor: dlpackgo.Tensor, array: Any) -> None:
         assert tensor.data_ptr == array.ctypes.data
         for extent, ours, theirs in zip(array.shape, tensor.strides, array.strides, strict=True):
             assert extent == 1 or ours * array.itemsize == theirs
-
-
-def view_of(array: Any, index: Any) -> Any:
-    """array[index], as an array also where NumPy would give a scalar."""
-    keys = index if isinstance(index, tuple) else (index,)
-    return array[keys if ... in keys else (*keys, ...)]
 
 
 INDICES: tuple[Any, ...] = (
