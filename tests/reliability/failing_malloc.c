@@ -1,8 +1,8 @@
 /* An allocator for LD_PRELOAD that fails on demand.
  *
  * fail_at(n, low, high): the n-th allocation of this thread from now on fails, once; n 0 switches failing off. With an
- * address range only allocations count whose caller lies in it, so that those of one library can be made to fail. Returns
- * how many allocations were counted since the last call.
+ * address range only allocations count whose caller lies in it, so that those of one library can be made to fail.
+ * Returns how many allocations were counted since the last call.
  *
  * The allocations of glibc go on below: __libc_malloc and its like are what malloc calls there. */
 #include <errno.h>

@@ -5,6 +5,7 @@ What cannot be survived is a failing allocation inside of Go, which ends the pro
 
 import shutil
 import subprocess
+import sysconfig
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -123,6 +124,7 @@ for name, work in paths.items():
     assert counts["a copy"] >= 1 and counts["a versioned export"] >= 1 and counts["a buffer taken"] >= 2, counts
 
 
+@pytest.mark.skipif(bool(sysconfig.get_config_var("Py_GIL_DISABLED")), reason="it always uses its own allocator")
 @pytest.mark.case("C-9")
 def test_every_allocation_of_python_on_every_path(failing_malloc: Path, run_with_faults: Callable[..., Any]) -> None:
     """Python's objects come from malloc too here, so that the calls which we make into Python fail one after the other.
@@ -190,7 +192,7 @@ import numpy as np
 def refused(call):
     try:
         call()
-    except (MemoryError, BufferError):
+    except (MemoryError, BufferError, ValueError):
         return
     raise AssertionError("accepted")
 broadcast = dlpackgo.from_dlpack(np.broadcast_to(np.zeros(1), (2**40,)))

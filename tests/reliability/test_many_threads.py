@@ -5,6 +5,7 @@ as wanted: the session soak gives them a minute.
 """
 
 import os
+import sysconfig
 from collections.abc import Callable
 from typing import Any
 
@@ -191,6 +192,43 @@ def read():
     assert faults.sum_slowly(array, 0.001) == 64
 stress([reshape, read], 8)
 """
+    )
+
+
+@pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this Python always has its GIL")
+def test_the_gil_stays_off(run_with_faults: Callable[..., Any]) -> None:
+    run_with_faults(
+        """
+import sys
+import numpy as np
+assert not sys._is_gil_enabled()
+dlpackgo.from_dlpack(np.ones(3)).numpy()
+faults.spin_interruptible(0.0)
+assert not sys._is_gil_enabled()
+""",
+        environment={"PYTHON_GIL": ""},
+    )
+
+
+@pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="the GIL serializes this")
+@pytest.mark.case("G-3")
+def test_first_uses_of_many_types_at_once() -> None:
+    """What is found out about a type is remembered; here all threads find out at the same time, about the same types."""
+    run_python(
+        f"""import dlpackgo
+{STRESS}
+from harness.exchange import type_with_table
+kinds = [type("Kind%d" % i, (Producer,), {{}}) for i in range(300)]
+tables = [type_with_table(Producer((3,), deleter=False)) for _ in range(30)]
+def plain():
+    assert dlpackgo.from_dlpack(random.choice(kinds)((3,), deleter=False)).tolist() == [0, 1, 2]
+def by_table():
+    assert dlpackgo.from_dlpack(random.choice(tables)()).tolist() == [0, 1, 2]
+def by_name():
+    assert dlpackgo.zeros((2,), dtype=random.choice(["int8", "float32", "bfloat16", "bool"])).dtype.itemsize in (1, 2, 4)
+stress([plain, by_table, by_name], 8)
+""",
+        timeout=SECONDS + 100,
     )
 
 
