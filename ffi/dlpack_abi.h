@@ -122,7 +122,8 @@ typedef struct {
 _Static_assert(sizeof(DLDataType) == 4 && sizeof(DLDevice) == 8 && sizeof(DLPackVersion) == 8, "DLPack ABI");
 _Static_assert(sizeof(DLTensor) == 48 && offsetof(DLTensor, byte_offset) == 40, "DLPack ABI");
 _Static_assert(sizeof(DLManagedTensor) == 64 && offsetof(DLManagedTensor, deleter) == 56, "DLPack ABI");
-_Static_assert(sizeof(DLManagedTensorVersioned) == 80 && offsetof(DLManagedTensorVersioned, dl_tensor) == 32, "DLPack ABI");
+_Static_assert(sizeof(DLManagedTensorVersioned) == 80 && offsetof(DLManagedTensorVersioned, dl_tensor) == 32,
+               "DLPack ABI");
 _Static_assert(sizeof(DLPackExchangeAPI) == 56 && offsetof(DLPackExchangeAPI, current_work_stream) == 48, "DLPack ABI");
 
 #endif

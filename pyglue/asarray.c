@@ -8,7 +8,8 @@
 #include "guard.h"
 #include "producer.h"
 
-/* --- __array_interface__ and __cuda_array_interface__ -------------------------------------------------------------- */
+/* --- __array_interface__ and __cuda_array_interface__ --------------------------------------------------------------
+ */
 
 /* https://numpy.org/doc/stable/reference/arrays.interface.html and
  * https://numba.readthedocs.io/en/stable/cuda/cuda_array_interface.html, which does not say which device it is. */
@@ -56,7 +57,8 @@ static bool read_integers(PyObject *tuple, int n, int64_t *values)
 
 static int read_layout(const char *attribute, PyObject *description, TensorObject *tensor)
 {
-    PyObject *shape = PyDict_GetItemString(description, "shape"), *strides = PyDict_GetItemString(description, "strides");
+    PyObject *shape = PyDict_GetItemString(description, "shape"),
+             *strides = PyDict_GetItemString(description, "strides");
     int ndim = tensor->view.ndim;
     if (!read_integers(shape, ndim, tensor->view.shape))
         return interface_refused(attribute, "its shape holds no integers");
@@ -109,7 +111,8 @@ static TensorObject *read_tensor(PyObject *object, const char *attribute, PyObje
     TensorObject *tensor = tensor_allocate((int)PyTuple_Size(shape));
     if (tensor == NULL)
         return NULL;
-    if (read_interface(attribute, description, tensor, device) == 0 && (tensor->owner = guarded_owner_of_object(object)) == NULL)
+    if (read_interface(attribute, description, tensor, device) == 0 &&
+        (tensor->owner = guarded_owner_of_object(object)) == NULL)
         PyErr_NoMemory();
     if (PyErr_Occurred()) {
         Py_DECREF((PyObject *)tensor);
@@ -155,9 +158,11 @@ static int number_kind(PyObject *object)
         return 3;
     if (PyIndex_Check(object))
         return 1;
-    PyErr_Format(PyExc_TypeError,
-                 "%R cannot become a tensor: accepted are arrays that speak DLPack, buffers, objects with __array_interface__, "
-                 "numbers, and nested lists of numbers", (PyObject *)Py_TYPE(object));
+    PyErr_Format(
+        PyExc_TypeError,
+        "%R cannot become a tensor: accepted are arrays that speak DLPack, buffers, objects with __array_interface__, "
+        "numbers, and nested lists of numbers",
+        (PyObject *)Py_TYPE(object));
     return -1;
 }
 
@@ -179,8 +184,9 @@ static int survey(PyObject *object, int depth, nesting *n)
         return -1;
     }
     if (n->counted[depth] && n->shape[depth] != length) {
-        PyErr_Format(PyExc_ValueError, "the nested lists are ragged: along axis %d one has %lld items and another one %zd",
-                     depth, (long long)n->shape[depth], length);
+        PyErr_Format(PyExc_ValueError,
+                     "the nested lists are ragged: along axis %d one has %lld items and another one %zd", depth,
+                     (long long)n->shape[depth], length);
         return -1;
     }
     n->counted[depth] = true;
@@ -267,8 +273,10 @@ TensorObject *import_shared(PyObject *object)
     bool found;
     TensorObject *tensor = share(object, &found);
     if (!found)
-        PyErr_Format(PyExc_TypeError, "an array is needed, of any library that speaks DLPack, or a buffer; got %R; "
-                     "numbers and nested lists are made into one by dlpackgo.asarray", (PyObject *)Py_TYPE(object));
+        PyErr_Format(PyExc_TypeError,
+                     "an array is needed, of any library that speaks DLPack, or a buffer; got %R; "
+                     "numbers and nested lists are made into one by dlpackgo.asarray",
+                     (PyObject *)Py_TYPE(object));
     return tensor;
 }
 
@@ -281,8 +289,10 @@ static TensorObject *finish(TensorObject *tensor, const DLDataType *dtype, int c
 {
     char have[32], want[32];
     if (dtype != NULL && memcmp(dtype, &tensor->view.dtype, sizeof *dtype) != 0) {
-        PyErr_Format(PyExc_TypeError, "asarray() shares memory and converts nothing: the array has dtype %s, and %s was asked for; "
-                     "convert it in its own library first", dtype_name(tensor->view.dtype, have), dtype_name(*dtype, want));
+        PyErr_Format(PyExc_TypeError,
+                     "asarray() shares memory and converts nothing: the array has dtype %s, and %s was asked for; "
+                     "convert it in its own library first",
+                     dtype_name(tensor->view.dtype, have), dtype_name(*dtype, want));
     } else if (copy != 1 || fresh) {
         return tensor;
     } else if (tensor_check_host(tensor, "copy=True") == 0) {

@@ -28,7 +28,8 @@ static int check_request(TensorObject *self, int request)
         return -1;
     }
     if ((request & PyBUF_WRITABLE) && tensor_readonly(self)) {
-        PyErr_SetString(PyExc_BufferError, "this tensor is read-only, a writable buffer was asked for; write to tensor.copy()");
+        PyErr_SetString(PyExc_BufferError,
+                        "this tensor is read-only, a writable buffer was asked for; write to tensor.copy()");
         return -1;
     }
     bool row_major = tensor_contiguous(self);
@@ -43,7 +44,8 @@ static int check_request(TensorObject *self, int request)
     else if ((request & PyBUF_STRIDES) != PyBUF_STRIDES && !row_major)
         missing = "row-major";
     if (missing != NULL) {
-        PyErr_Format(PyExc_BufferError, "a %s buffer was asked for, and this tensor is not; use tensor.copy()", missing);
+        PyErr_Format(PyExc_BufferError, "a %s buffer was asked for, and this tensor is not; use tensor.copy()",
+                     missing);
         return -1;
     }
     return 0;
@@ -124,8 +126,7 @@ void buffer_drop(Py_buffer *buffer)
 static bool read_extents(const Py_buffer *buffer, TensorObject *tensor)
 {
     int64_t *shape = tensor->view.shape, *strides = tensor->view.strides;
-    for (int i = 0; i < buffer->ndim; i++)
-        shape[i] = buffer->shape[i];
+    for (int i = 0; i < buffer->ndim; i++) shape[i] = buffer->shape[i];
     if (buffer->strides == NULL)
         dlpackgo_row_major_strides(shape, buffer->ndim, strides);
     for (int i = 0; buffer->strides != NULL && i < buffer->ndim; i++) {
@@ -140,15 +141,17 @@ static TensorObject *wrap_buffer(Py_buffer *buffer)
 {
     DLDataType dtype;
     if (!dtype_from_buffer_format(buffer->format, buffer->itemsize, &dtype)) {
-        PyErr_Format(PyExc_BufferError, "a buffer of format '%s' has no element type of DLPack; "
+        PyErr_Format(PyExc_BufferError,
+                     "a buffer of format '%s' has no element type of DLPack; "
                      "accepted are single numbers of native byte order, such as 'd' or 'B'",
                      buffer->format == NULL ? "B" : buffer->format);
         return NULL;
     }
     bool shapeless = buffer->ndim > 0 && buffer->shape == NULL;
     if (buffer->suboffsets != NULL || buffer->ndim > DLPACKGO_MAX_NDIM || shapeless) {
-        PyErr_SetString(PyExc_BufferError, "buffers with suboffsets, with more than 64 axes or without a shape cannot be shared; "
-                                           "copy them first");
+        PyErr_SetString(PyExc_BufferError,
+                        "buffers with suboffsets, with more than 64 axes or without a shape cannot be shared; "
+                        "copy them first");
         return NULL;
     }
     TensorObject *tensor = tensor_allocate(buffer->ndim);
@@ -159,7 +162,8 @@ static TensorObject *wrap_buffer(Py_buffer *buffer)
     tensor->view.dtype = dtype;
     tensor->flags = buffer->readonly ? DLPACK_READ_ONLY : 0;
     if (!read_extents(buffer, tensor)) {
-        PyErr_SetString(PyExc_BufferError, "strides that are no multiple of the item size cannot be shared; copy the buffer first");
+        PyErr_SetString(PyExc_BufferError,
+                        "strides that are no multiple of the item size cannot be shared; copy the buffer first");
         Py_CLEAR(tensor);
         return NULL;
     }

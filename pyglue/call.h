@@ -1,5 +1,5 @@
-/* Calls of Go functions: how they are declared, and the frame that carries arguments over and results back. No Python.h:
- * the Go side of this package reads the same structs. */
+/* Calls of Go functions: how they are declared, and the frame that carries arguments over and results back. No
+ * Python.h: the Go side of this package reads the same structs. */
 #ifndef DLPACKGO_CALL_H
 #define DLPACKGO_CALL_H
 
@@ -30,9 +30,9 @@ typedef struct {
     dlpackgo_view view;    /* Go reads it where it lies */
     dlpackgo_owner *owner; /* KIND_TENSOR: borrowed for the call */
     double real, imaginary;
-    int64_t integer;       /* also the truth of a bool, and the length of text */
-    const char *text;      /* strings and bytes, borrowed for the call */
-    bool given;            /* false: an optional argument that was left out, or None */
+    int64_t integer;  /* also the truth of a bool, and the length of text */
+    const char *text; /* strings and bytes, borrowed for the call */
+    bool given;       /* false: an optional argument that was left out, or None */
 } call_argument;
 
 typedef struct {
@@ -41,7 +41,7 @@ typedef struct {
     uint64_t flags;
     double real, imaginary;
     int64_t integer;
-    char *text;            /* malloc'd, taken over */
+    char *text; /* malloc'd, taken over */
     int64_t extents[2 * DLPACKGO_MAX_NDIM];
 } call_result;
 
@@ -62,9 +62,9 @@ enum {
 typedef struct {
     int32_t function; /* number of the Go function */
     int32_t error;
-    char *message; /* malloc'd; of a panic, the stack follows after a NUL */
+    char *message;   /* malloc'd; of a panic, the stack follows after a NUL */
     uint64_t cancel; /* key of the context of a running call */
-    bool collect;    /* pinned slices have died since the last call: Go is to unpin them now that it is entered anyway */
+    bool collect; /* pinned slices have died since the last call: Go is to unpin them now that it is entered anyway */
     call_argument arguments[CALL_MAX_ARGUMENTS];
     call_result results[CALL_MAX_RESULTS];
 } call_frame;
@@ -87,15 +87,15 @@ typedef struct call_declaration {
     struct call_declaration *next;
     const char *module; /* "linalg" */
     const char *name;
-    const char *doc;    /* begins with the signature, as inspect reads it */
+    const char *doc; /* begins with the signature, as inspect reads it */
     int parameter_count, result_count, overload_count;
     call_parameter parameters[CALL_MAX_ARGUMENTS];
     int results[CALL_MAX_RESULTS];
     call_overload *overloads;
     int64_t quick_below; /* keeps the GIL when the views have fewer elements in all; 0: always gives it up */
-    bool any_device; /* takes memory that the host cannot read */
-    bool scalars;    /* tensors without axes are returned as Python numbers */
-    bool context;    /* can be canceled: runs beside, while Python's signals are looked at */
+    bool any_device;     /* takes memory that the host cannot read */
+    bool scalars;        /* tensors without axes are returned as Python numbers */
+    bool context;        /* can be canceled: runs beside, while Python's signals are looked at */
 } call_declaration;
 
 /* All declarations, complete before any Python code can ask. Written by Go while the module is set up. */

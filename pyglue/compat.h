@@ -47,6 +47,27 @@ static inline void exception_bring_back(pending_exception e)
 #endif
 }
 
+/* The exception itself; borrowed. Before 3.12 it may not have been made yet, and this is its argument. */
+static inline PyObject *exception_value(pending_exception e)
+{
+#if PY_VERSION_HEX >= 0x030C0000
+    return e.raised;
+#else
+    return e.value;
+#endif
+}
+
+static inline void exception_forget(pending_exception e)
+{
+#if PY_VERSION_HEX >= 0x030C0000
+    Py_XDECREF(e.raised);
+#else
+    Py_XDECREF(e.type);
+    Py_XDECREF(e.value);
+    Py_XDECREF(e.traceback);
+#endif
+}
+
 /* A mutex that does nothing where the GIL already serializes. */
 #ifdef Py_GIL_DISABLED
 #include <pthread.h>

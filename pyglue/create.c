@@ -18,7 +18,8 @@ TensorObject *tensor_create(const int64_t *shape, int ndim, DLDataType dtype, ui
     self->view.device = (DLDevice){kDLCPU, 0};
     self->view.dtype = dtype;
     self->flags = flags;
-    /* Any address but NULL passes for data here: the extents and the dtype are what is judged before there is memory. */
+    /* Any address but NULL passes for data here: the extents and the dtype are what is judged before there is memory.
+     */
     self->view.data = (void *)(uintptr_t)DLPACKGO_ALIGNMENT;
     int64_t *strides = self->view.strides;
     self->view.strides = NULL;
@@ -53,10 +54,8 @@ TensorObject *tensor_copy_host(TensorObject *source)
         return NULL;
     if (tensor_nbytes(source) >= COPY_RELEASES_GIL) {
         tensor_hold(source); /* closing it has to wait */
-        Py_BEGIN_ALLOW_THREADS
-        dlpackgo_copy_row_major(&source->view, source->flags, copy->view.data);
-        Py_END_ALLOW_THREADS
-        tensor_let_go(source);
+        Py_BEGIN_ALLOW_THREADS dlpackgo_copy_row_major(&source->view, source->flags, copy->view.data);
+        Py_END_ALLOW_THREADS tensor_let_go(source);
     } else {
         dlpackgo_copy_row_major(&source->view, source->flags, copy->view.data);
     }
@@ -131,7 +130,8 @@ static int check_count(const char *function, Py_ssize_t nargs, Py_ssize_t wanted
 {
     if (nargs == wanted)
         return 0;
-    PyErr_Format(PyExc_TypeError, "%s() takes %zd positional argument%s; got %zd", function, wanted, wanted == 1 ? "" : "s", nargs);
+    PyErr_Format(PyExc_TypeError, "%s() takes %zd positional argument%s; got %zd", function, wanted,
+                 wanted == 1 ? "" : "s", nargs);
     return -1;
 }
 
@@ -192,7 +192,8 @@ int tensor_write_element(void *at, DLDataType dtype, PyObject *value)
         memcpy(at, &number, dtype.bits / 8); /* little-endian: the low bytes come first */
         return 0;
     }
-    PyErr_Format(PyExc_TypeError, "dlpackgo cannot write elements of type %s; make the array with a library that knows them",
+    PyErr_Format(PyExc_TypeError,
+                 "dlpackgo cannot write elements of type %s; make the array with a library that knows them",
                  dtype_name(dtype, name));
     return -1;
 }
@@ -206,8 +207,7 @@ static TensorObject *filled(const int64_t *shape, int ndim, DLDataType dtype, Py
     if (self == NULL)
         return NULL;
     int64_t numel = tensor_numel(self), item = dlpackgo_item_size(dtype, 0);
-    for (int64_t i = 0; i < numel; i++)
-        memcpy((char *)self->view.data + i * item, element, (size_t)item);
+    for (int64_t i = 0; i < numel; i++) memcpy((char *)self->view.data + i * item, element, (size_t)item);
     return self;
 }
 
@@ -320,7 +320,8 @@ static int write_range(TensorObject *self, PyObject *start, PyObject *step)
         PyObject *index = PyLong_FromLongLong(i);
         PyObject *distance = index == NULL ? NULL : PyNumber_Multiply(index, step);
         PyObject *element = distance == NULL ? NULL : PyNumber_Add(start, distance);
-        int written = element == NULL ? -1 : tensor_write_element((char *)self->view.data + i * item, self->view.dtype, element);
+        int written =
+            element == NULL ? -1 : tensor_write_element((char *)self->view.data + i * item, self->view.dtype, element);
         Py_XDECREF(index);
         Py_XDECREF(distance);
         Py_XDECREF(element);
@@ -351,12 +352,12 @@ static PyObject *create_arange(PyObject *module, PyObject *const *args, Py_ssize
     (void)module;
     DLDataType dtype;
     if (nargs < 1 || nargs > 3) {
-        PyErr_Format(PyExc_TypeError, "arange() takes stop, or start and stop, or start, stop and step; got %zd arguments", nargs);
+        PyErr_Format(PyExc_TypeError,
+                     "arange() takes stop, or start and stop, or start, stop and step; got %zd arguments", nargs);
         return NULL;
     }
     bool integers = true;
-    for (Py_ssize_t i = 0; i < nargs; i++)
-        integers = integers && is_integer(args[i]);
+    for (Py_ssize_t i = 0; i < nargs; i++) integers = integers && is_integer(args[i]);
     if (parse_dtype_keyword("arange", args, nargs, names, integers ? int64 : float64, &dtype) < 0)
         return NULL;
     PyObject *start = nargs == 1 ? PyLong_FromLong(0) : Py_NewRef(args[0]);
@@ -381,7 +382,8 @@ static PyMethodDef create_functions[] = {
     {"full", FASTCALL(create_full), METH_FASTCALL | METH_KEYWORDS,
      "full(shape, value, *, dtype=None)\n--\n\nA new tensor whose elements all are value; dtype follows from it."},
     {"arange", FASTCALL(create_arange), METH_FASTCALL | METH_KEYWORDS,
-     "arange(start, stop=None, step=1, /, *, dtype=None)\n--\n\nEvenly spaced numbers from start (0) up to, without, stop."},
+     "arange(start, stop=None, step=1, /, *, dtype=None)\n--\n\nEvenly spaced numbers from start (0) up to, without, "
+     "stop."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -8,7 +8,8 @@ void raise_fault(const dlpackgo_fault *fault)
     PyErr_SetString(PyExc_BufferError, message);
 }
 
-/* Everything is copied first, and the copy is what gets judged, so that a struct which changes meanwhile cannot get by. */
+/* Everything is copied first, and the copy is what gets judged, so that a struct which changes meanwhile cannot get by.
+ */
 TensorObject *read_descriptor(const DLTensor *foreign, uint64_t flags)
 {
     DLTensor copy = *foreign;

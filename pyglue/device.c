@@ -12,11 +12,24 @@ static const struct {
     int32_t type;
     const char *name;
 } device_names[] = {
-    {kDLCPU, "cpu"},         {kDLCUDA, "cuda"},           {kDLCUDAHost, "cuda_host"}, {kDLOpenCL, "opencl"},
-    {kDLVulkan, "vulkan"},   {kDLMetal, "metal"},         {kDLVPI, "vpi"},            {kDLROCM, "rocm"},
-    {kDLROCMHost, "rocm_host"}, {kDLExtDev, "ext_dev"},   {kDLCUDAManaged, "cuda_managed"}, {kDLOneAPI, "oneapi"},
-    {kDLWebGPU, "webgpu"},   {kDLHexagon, "hexagon"},     {kDLMAIA, "maia"},          {kDLTrn, "trn"},
-    {kDLTPU, "tpu"},         {kDLTPUHost, "tpu_host"},
+    {kDLCPU, "cpu"},
+    {kDLCUDA, "cuda"},
+    {kDLCUDAHost, "cuda_host"},
+    {kDLOpenCL, "opencl"},
+    {kDLVulkan, "vulkan"},
+    {kDLMetal, "metal"},
+    {kDLVPI, "vpi"},
+    {kDLROCM, "rocm"},
+    {kDLROCMHost, "rocm_host"},
+    {kDLExtDev, "ext_dev"},
+    {kDLCUDAManaged, "cuda_managed"},
+    {kDLOneAPI, "oneapi"},
+    {kDLWebGPU, "webgpu"},
+    {kDLHexagon, "hexagon"},
+    {kDLMAIA, "maia"},
+    {kDLTrn, "trn"},
+    {kDLTPU, "tpu"},
+    {kDLTPUHost, "tpu_host"},
 };
 enum { DEVICE_COUNT = sizeof device_names / sizeof *device_names };
 
@@ -97,13 +110,13 @@ int device_parse_pair(PyObject *object, DLDevice *device)
 {
     if (!PyTuple_Check(object) || PyTuple_Size(object) != 2) {
         PyErr_Format(PyExc_TypeError,
-                     "a device is a pair (device_type, device_id) of integers, as __dlpack_device__() gives it; got %R", object);
+                     "a device is a pair (device_type, device_id) of integers, as __dlpack_device__() gives it; got %R",
+                     object);
         return -1;
     }
     PyObject *type = PyTuple_GetItem(object, 0), *id = PyTuple_GetItem(object, 1);
     return parse_int32(type, &device->device_type) < 0 ? -1 : parse_int32(id, &device->device_id);
 }
-
 
 static PyStructSequence_Field device_fields[] = {
     {"type", "the DLDeviceType, an int"},

@@ -8,8 +8,7 @@
 PyTypeObject *DType_Type;
 
 typedef struct {
-    PyObject_HEAD
-    DLDataType dtype;
+    PyObject_HEAD DLDataType dtype;
 } DTypeObject;
 
 /* The element types with a name of their own. format is the buffer protocol's, NULL where it has none. */
@@ -162,7 +161,8 @@ static int parse_tuple(PyObject *object, DLDataType *dtype)
             return 0;
         }
     }
-    if (numbers[0] < 0 || numbers[0] > 255 || numbers[1] < 1 || numbers[1] > 255 || numbers[2] < 1 || numbers[2] > 65535)
+    if (numbers[0] < 0 || numbers[0] > 255 || numbers[1] < 1 || numbers[1] > 255 || numbers[2] < 1 ||
+        numbers[2] > 65535)
         return 0;
     *dtype = (DLDataType){(uint8_t)numbers[0], (uint8_t)numbers[1], (uint16_t)numbers[2]};
     return 1;
@@ -227,10 +227,11 @@ int dtype_parse(PyObject *object, DLDataType *dtype)
 {
     if (parse_quietly(object, dtype))
         return 0;
-    PyErr_Format(PyExc_TypeError,
-                 "%R is no element type of DLPack; accepted are names such as 'float32', NumPy, ml_dtypes and torch dtypes "
-                 "of native byte order, dlpackgo.DType, and (code, bits, lanes)",
-                 object);
+    PyErr_Format(
+        PyExc_TypeError,
+        "%R is no element type of DLPack; accepted are names such as 'float32', NumPy, ml_dtypes and torch dtypes "
+        "of native byte order, dlpackgo.DType, and (code, bits, lanes)",
+        object);
     return -1;
 }
 
@@ -338,8 +339,9 @@ static PyMethodDef dtype_methods[] = {
 };
 
 static PyType_Slot dtype_slots[] = {
-    {Py_tp_doc, "DType(dtype, /)\n--\n\nAn element type of DLPack: code, bits and lanes, under the name that NumPy, ml_dtypes "
-                "and PyTorch give it.\n\nEqual to its name, to the dtypes of those libraries, and to (code, bits, lanes)."},
+    {Py_tp_doc,
+     "DType(dtype, /)\n--\n\nAn element type of DLPack: code, bits and lanes, under the name that NumPy, ml_dtypes "
+     "and PyTorch give it.\n\nEqual to its name, to the dtypes of those libraries, and to (code, bits, lanes)."},
     {Py_tp_new, dtype_new},
     {Py_tp_dealloc, dtype_dealloc},
     {Py_tp_str, dtype_str},
@@ -352,11 +354,7 @@ static PyType_Slot dtype_slots[] = {
 };
 
 static PyType_Spec dtype_spec = {
-    "dlpackgo.DType",
-    sizeof(DTypeObject),
-    0,
-    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
-    dtype_slots,
+    "dlpackgo.DType", sizeof(DTypeObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, dtype_slots,
 };
 
 int dtype_ready(PyObject *module)

@@ -43,7 +43,8 @@ static int allocate(DLTensor *prototype, DLManagedTensorVersioned **out, void *e
 static TensorObject *check_own(void *object)
 {
     if (!Tensor_Check(object)) {
-        PyErr_Format(PyExc_TypeError, "this exchange API is for dlpackgo.Tensor; got %R", (PyObject *)Py_TYPE((PyObject *)object));
+        PyErr_Format(PyExc_TypeError, "this exchange API is for dlpackgo.Tensor; got %R",
+                     (PyObject *)Py_TYPE((PyObject *)object));
         return NULL;
     }
     return tensor_check_open(object) < 0 ? NULL : object;
@@ -77,8 +78,9 @@ static int dltensor_from_py_object(void *object, DLTensor *out)
     if (self == NULL)
         return -1;
     if (tensor_readonly(self) || (self->flags & DLPACK_SUBBYTE_PADDED)) {
-        PyErr_SetString(PyExc_BufferError, "this tensor is read-only or padded, which a borrowed DLTensor cannot say; pass a copy, "
-                                           "tensor.copy(), or take it through __dlpack__");
+        PyErr_SetString(PyExc_BufferError,
+                        "this tensor is read-only or padded, which a borrowed DLTensor cannot say; pass a copy, "
+                        "tensor.copy(), or take it through __dlpack__");
         return -1;
     }
     *out = self->view;
@@ -108,7 +110,8 @@ int exchange_ready(PyObject *module)
 {
     (void)module;
     PyObject *capsule = PyCapsule_New((void *)&table, "dlpack_exchange_api", NULL);
-    int set = capsule == NULL ? -1 : PyObject_SetAttrString((PyObject *)Tensor_Type, "__dlpack_c_exchange_api__", capsule);
+    int set =
+        capsule == NULL ? -1 : PyObject_SetAttrString((PyObject *)Tensor_Type, "__dlpack_c_exchange_api__", capsule);
     Py_XDECREF(capsule);
     return set;
 }

@@ -135,7 +135,8 @@ static int parse_request(export_request *request, PyObject *const *args, Py_ssiz
 {
     *request = (export_request){.copy = -1};
     if (nargs > 0) {
-        PyErr_SetString(PyExc_TypeError, "__dlpack__() takes keyword arguments only: stream, max_version, dl_device, copy");
+        PyErr_SetString(PyExc_TypeError,
+                        "__dlpack__() takes keyword arguments only: stream, max_version, dl_device, copy");
         return -1;
     }
     if (names == NULL)
@@ -164,7 +165,8 @@ static TensorObject *copy_to(TensorObject *self, const export_request *request)
     bool movable = tensor_moved_by_producer(self) || dlpackgo_host_accessible(self->view.device.device_type);
     char here[32], there[32];
     if (to_host && movable && request->copy != 0)
-        return tensor_moved_by_producer(self) ? import_again(self, &request->device, request->copy) : tensor_copy_host(self);
+        return tensor_moved_by_producer(self) ? import_again(self, &request->device, request->copy)
+                                              : tensor_copy_host(self);
     PyErr_Format(PyExc_BufferError, "this tensor lies on %s and cannot be exported to %s%s",
                  device_name(self->view.device, here), device_name(request->device, there),
                  to_host && movable ? " without a copy; pass copy=None or copy=True" : "");
@@ -185,8 +187,9 @@ static int check_legacy(const TensorObject *exported)
         PyErr_SetString(PyExc_BufferError, "this tensor is read-only, which a legacy DLPack capsule cannot say; "
                                            "ask with max_version=(1, 0) or newer, or for copy=True");
     else if (exported->flags & DLPACK_SUBBYTE_PADDED)
-        PyErr_SetString(PyExc_BufferError, "the elements of this tensor are padded, which a legacy DLPack capsule cannot say; "
-                                           "ask with max_version=(1, 0) or newer");
+        PyErr_SetString(PyExc_BufferError,
+                        "the elements of this tensor are padded, which a legacy DLPack capsule cannot say; "
+                        "ask with max_version=(1, 0) or newer");
     else
         return 0;
     return -1;
@@ -199,8 +202,9 @@ static TensorObject *negotiate(TensorObject *self, const export_request *request
     bool copied = elsewhere || request->copy == 1;
     if (stream_check(self, request->stream) < 0)
         return NULL;
-    TensorObject *exported = elsewhere ? copy_to(self, request) : copied ? copy_in_place(self)
-                                                                         : (TensorObject *)Py_NewRef((PyObject *)self);
+    TensorObject *exported = elsewhere ? copy_to(self, request)
+                             : copied  ? copy_in_place(self)
+                                       : (TensorObject *)Py_NewRef((PyObject *)self);
     if (exported == NULL)
         return NULL;
     if ((!request->versioned && check_legacy(exported) < 0) || stream_order(exported, request->stream) < 0 ||
@@ -259,7 +263,8 @@ static PyObject *call_from_dlpack(const char *module_name, const char *package, 
     PyObject *module = PyImport_ImportModule(module_name);
     if (module == NULL) {
         if (PyErr_ExceptionMatches(PyExc_ModuleNotFoundError))
-            PyErr_Format(PyExc_ImportError, "this needs %s, which is not installed: pip install %s", package, module_name);
+            PyErr_Format(PyExc_ImportError, "this needs %s, which is not installed: pip install %s", package,
+                         module_name);
         return NULL;
     }
     PyObject *result = PyObject_CallMethod(module, "from_dlpack", "O", self);

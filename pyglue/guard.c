@@ -22,10 +22,11 @@ static void mark_forked_child(void)
 int guard_refuse_go(void)
 {
     if (atomic_load_explicit(&guard_door, memory_order_relaxed) == GUARD_FORKED)
-        PyErr_SetString(PyExc_RuntimeError,
-                        "this process was forked after dlpackgo was imported, and the Go runtime does not survive fork; "
-                        "tensors keep working, Go functions do not: start workers with the 'spawn' or 'forkserver' "
-                        "method of multiprocessing, or import dlpackgo after the fork");
+        PyErr_SetString(
+            PyExc_RuntimeError,
+            "this process was forked after dlpackgo was imported, and the Go runtime does not survive fork; "
+            "tensors keep working, Go functions do not: start workers with the 'spawn' or 'forkserver' "
+            "method of multiprocessing, or import dlpackgo after the fork");
     else
         PyErr_SetString(PyExc_RuntimeError, "the interpreter is shutting down; Go functions cannot be called any more");
     return -1;
@@ -80,8 +81,7 @@ static int drain_pending(void *unused)
 static void defer(dlpackgo_owner *self)
 {
     dlpackgo_owner *head = atomic_load_explicit(&guard_deferred, memory_order_relaxed);
-    do
-        self->next = head;
+    do self->next = head;
     while (!atomic_compare_exchange_weak_explicit(&guard_deferred, &head, self, memory_order_release,
                                                   memory_order_relaxed));
     /* One request at a time: Python's list of pending calls is short. After the end there is nobody to ask. */
@@ -144,13 +144,13 @@ static void run_release(dlpackgo_owner *self, object_release release)
 }
 
 /* destroy knows what it must release; what waits in the queue is destroyed again, with the GIL this time. */
-#define GUARDED_DESTROY(name)                                                                                          \
-    static void destroy_##name(dlpackgo_owner *self)                                                                   \
-    {                                                                                                                  \
-        if (guard_holds_gil())                                                                                         \
-            run_release(self, release_##name);                                                                         \
-        else                                                                                                           \
-            defer(self);                                                                                               \
+#define GUARDED_DESTROY(name)                        \
+    static void destroy_##name(dlpackgo_owner *self) \
+    {                                                \
+        if (guard_holds_gil())                       \
+            run_release(self, release_##name);       \
+        else                                         \
+            defer(self);                             \
     }
 
 GUARDED_DESTROY(object)

@@ -21,7 +21,8 @@ typedef struct {
     bool copied;          /* the producer says that the memory is a copy made for us */
 } imported;
 
-/* --- judge and settle: what the caller asked for against what came ------------------------------------------------- */
+/* --- judge and settle: what the caller asked for against what came -------------------------------------------------
+ */
 
 static bool same_device(DLDevice a, DLDevice b)
 {
@@ -74,12 +75,15 @@ static imported failed(TensorObject *tensor)
 static void raise_no_capsule(PyObject *object, capsule_kind kind)
 {
     if (kind == CAPSULE_USED)
-        PyErr_SetString(PyExc_BufferError, "this DLPack capsule was consumed already, and a capsule can be consumed only once; "
-                                           "ask the producer for another one");
+        PyErr_SetString(PyExc_BufferError,
+                        "this DLPack capsule was consumed already, and a capsule can be consumed only once; "
+                        "ask the producer for another one");
     else if (!PyCapsule_CheckExact(object))
-        PyErr_Format(PyExc_BufferError, "the producer's __dlpack__ must return a capsule; it returned %R", (PyObject *)Py_TYPE(object));
+        PyErr_Format(PyExc_BufferError, "the producer's __dlpack__ must return a capsule; it returned %R",
+                     (PyObject *)Py_TYPE(object));
     else
-        PyErr_Format(PyExc_BufferError, "a DLPack capsule is named 'dltensor' or 'dltensor_versioned'; this one is named '%s'",
+        PyErr_Format(PyExc_BufferError,
+                     "a DLPack capsule is named 'dltensor' or 'dltensor_versioned'; this one is named '%s'",
                      PyCapsule_GetName(object) == NULL ? "" : PyCapsule_GetName(object));
 }
 
@@ -134,13 +138,15 @@ static int is_unflagged_copy(PyObject *producer, const producer_type *type, cons
         shared = &((DLManagedTensorVersioned *)managed)->dl_tensor;
     else if (kind == CAPSULE_LEGACY)
         shared = &((DLManagedTensor *)managed)->dl_tensor;
-    bool same = shared == NULL || (char *)shared->data + shared->byte_offset == (char *)tensor->view.data + tensor->view.byte_offset;
+    bool same = shared == NULL ||
+                (char *)shared->data + shared->byte_offset == (char *)tensor->view.data + tensor->view.byte_offset;
     Py_DECREF(capsule);
     return !same;
 }
 
 /* Completes what is known of memory on a device: whether it is a copy, and whom to ask about it later. */
-static imported know_producer(imported result, PyObject *producer, const producer_type *type, const import_request *request)
+static imported know_producer(imported result, PyObject *producer, const producer_type *type,
+                              const import_request *request)
 {
     TensorObject *tensor = result.tensor;
     if (tensor == NULL || !tensor_is_remote(tensor))
@@ -176,7 +182,8 @@ static imported import_by_capsule(PyObject *producer, const producer_type *type,
     if (capsule == NULL)
         return failed(NULL);
     imported result = import_capsule(capsule, NULL);
-    if (result.tensor == NULL) { /* the destructor of the capsule, and with it the producer, must not see the exception */
+    if (result.tensor ==
+        NULL) { /* the destructor of the capsule, and with it the producer, must not see the exception */
         pending_exception pending = exception_put_aside();
         Py_DECREF(capsule);
         exception_bring_back(pending);
@@ -231,9 +238,11 @@ TensorObject *import_again(TensorObject *self, const DLDevice *device, int copy)
 {
     char name[32];
     if (!self->whole) {
-        PyErr_Format(PyExc_BufferError, "this tensor is a view or a copy of memory on %s, which only the library that it came from can "
-                     "move, as a whole; copy the whole with dlpackgo.from_dlpack(x, device='cpu') and take the view there",
-                     device_name(self->view.device, name));
+        PyErr_Format(
+            PyExc_BufferError,
+            "this tensor is a view or a copy of memory on %s, which only the library that it came from can "
+            "move, as a whole; copy the whole with dlpackgo.from_dlpack(x, device='cpu') and take the view there",
+            device_name(self->view.device, name));
         return NULL;
     }
     import_request request = {.copy = copy};

@@ -1,13 +1,10 @@
 /* The extension module dlpackgo._core. */
 #include <sys/resource.h>
 
-#include "call.h"
+#include "calling.h"
 #include "guard.h"
 #include "numpy.h"
 #include "producer.h"
-#include "tensor.h"
-
-int call_ready(PyObject *core);
 
 /* --- the limit of open files -------------------------------------------------------------------------------------- */
 
@@ -39,7 +36,8 @@ static PyObject *live(PyObject *module, PyObject *unused)
                          (long long)atomic_load(&dlpackgo_live.bytes), "tensors", (long long)tensor_live);
 }
 
-/* _lanes(open): opens or closes the fast lanes, for tests that hold them equal to the capsule way; gives what they were. */
+/* _lanes(open): opens or closes the fast lanes, for tests that hold them equal to the capsule way; gives what they
+ * were. */
 static PyObject *set_lanes(PyObject *module, PyObject *open)
 {
     (void)module;
@@ -72,8 +70,9 @@ static int core_execute(PyObject *module)
 {
     static bool executed;
     if (!in_main_interpreter()) {
-        PyErr_SetString(PyExc_ImportError, "dlpackgo cannot be imported in a subinterpreter; use it in the main interpreter, "
-                                           "or in another process");
+        PyErr_SetString(PyExc_ImportError,
+                        "dlpackgo cannot be imported in a subinterpreter; use it in the main interpreter, "
+                        "or in another process");
         return -1;
     }
     if (executed) {
@@ -84,8 +83,9 @@ static int core_execute(PyObject *module)
     /* The first crossing waits until the Go runtime is up; after it the limit of open files is Go's doing no more. */
     dlpackgoDeclare();
     restore_limit();
-    int (*const stages[])(PyObject *) = {guard_install, trace_ready,  dtype_ready,  device_ready,   tensor_ready,  create_ready,
-                                         pickle_ready,  export_ready, import_ready, exchange_ready, asarray_ready, call_ready};
+    int (*const stages[])(PyObject *) = {guard_install, trace_ready,    dtype_ready,   device_ready,
+                                         tensor_ready,  create_ready,   pickle_ready,  export_ready,
+                                         import_ready,  exchange_ready, asarray_ready, call_ready};
     for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
         if (stages[i](module) < 0)
             return -1;

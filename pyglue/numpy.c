@@ -18,21 +18,11 @@ static bool enabled = true;
 
 /* By NumPy's type number; bits 0 where DLPack has no such type. */
 static const DLDataType dtypes[] = {
-    [NPY_BOOL] = {kDLBool, 8, 1},
-    [NPY_BYTE] = {kDLInt, 8, 1},
-    [NPY_UBYTE] = {kDLUInt, 8, 1},
-    [NPY_SHORT] = {kDLInt, 16, 1},
-    [NPY_USHORT] = {kDLUInt, 16, 1},
-    [NPY_INT] = {kDLInt, 32, 1},
-    [NPY_UINT] = {kDLUInt, 32, 1},
-    [NPY_LONG] = {kDLInt, 64, 1},
-    [NPY_ULONG] = {kDLUInt, 64, 1},
-    [NPY_LONGLONG] = {kDLInt, 64, 1},
-    [NPY_ULONGLONG] = {kDLUInt, 64, 1},
-    [NPY_FLOAT] = {kDLFloat, 32, 1},
-    [NPY_DOUBLE] = {kDLFloat, 64, 1},
-    [NPY_CFLOAT] = {kDLComplex, 64, 1},
-    [NPY_CDOUBLE] = {kDLComplex, 128, 1},
+    [NPY_BOOL] = {kDLBool, 8, 1},     [NPY_BYTE] = {kDLInt, 8, 1},        [NPY_UBYTE] = {kDLUInt, 8, 1},
+    [NPY_SHORT] = {kDLInt, 16, 1},    [NPY_USHORT] = {kDLUInt, 16, 1},    [NPY_INT] = {kDLInt, 32, 1},
+    [NPY_UINT] = {kDLUInt, 32, 1},    [NPY_LONG] = {kDLInt, 64, 1},       [NPY_ULONG] = {kDLUInt, 64, 1},
+    [NPY_LONGLONG] = {kDLInt, 64, 1}, [NPY_ULONGLONG] = {kDLUInt, 64, 1}, [NPY_FLOAT] = {kDLFloat, 32, 1},
+    [NPY_DOUBLE] = {kDLFloat, 64, 1}, [NPY_CFLOAT] = {kDLComplex, 64, 1}, [NPY_CDOUBLE] = {kDLComplex, 128, 1},
     [NPY_HALF] = {kDLFloat, 16, 1},
 };
 enum { DTYPE_COUNT = sizeof dtypes / sizeof *dtypes };
@@ -67,8 +57,8 @@ bool numpy_describe(PyObject *object, DLTensor *view, uint64_t *flags, int64_t *
     PyArrayObject *array = (PyArrayObject *)object;
     unsigned int type = (unsigned int)PyArray_TYPE(array);
     int array_flags = PyArray_FLAGS(array), ndim = PyArray_NDIM(array);
-    if (type >= DTYPE_COUNT || dtypes[type].bits == 0 || !(array_flags & NPY_ARRAY_ALIGNED) || !PyArray_ISNOTSWAPPED(array) ||
-        ndim > DLPACKGO_MAX_NDIM)
+    if (type >= DTYPE_COUNT || dtypes[type].bits == 0 || !(array_flags & NPY_ARRAY_ALIGNED) ||
+        !PyArray_ISNOTSWAPPED(array) || ndim > DLPACKGO_MAX_NDIM)
         return false;
     view->data = PyArray_DATA(array);
     view->device = (DLDevice){kDLCPU, 0};
@@ -105,8 +95,7 @@ TensorObject *numpy_import(PyObject *array)
 static bool integers_match(PyObject *tuple, const npy_intp *values, int n)
 {
     bool match = tuple != NULL && PyTuple_Check(tuple) && PyTuple_Size(tuple) == n;
-    for (int i = 0; match && i < n; i++)
-        match = PyLong_AsLongLong(PyTuple_GetItem(tuple, i)) == values[i];
+    for (int i = 0; match && i < n; i++) match = PyLong_AsLongLong(PyTuple_GetItem(tuple, i)) == values[i];
     return match;
 }
 
@@ -121,7 +110,8 @@ static bool accessors_agree(PyObject *numpy)
     PyObject *data = interface == NULL ? NULL : PyDict_GetItemString(interface, "data");
     PyObject *shape = probe == NULL ? NULL : PyObject_GetAttrString(probe, "shape");
     PyObject *strides = probe == NULL ? NULL : PyObject_GetAttrString(probe, "strides");
-    if (data != NULL && PyTuple_Check(data) && PyTuple_Size(data) == 2 && (PyTypeObject *)Py_TYPE(probe) == &PyArray_Type) {
+    if (data != NULL && PyTuple_Check(data) && PyTuple_Size(data) == 2 &&
+        (PyTypeObject *)Py_TYPE(probe) == &PyArray_Type) {
         PyArrayObject *array = (PyArrayObject *)probe;
         agree = PyArray_NDIM(array) == 3 && PyArray_TYPE(array) == NPY_SHORT &&
                 PyLong_AsVoidPtr(PyTuple_GetItem(data, 0)) == PyArray_DATA(array) &&
@@ -235,7 +225,8 @@ PyObject *numpy_export(TensorObject *tensor, bool *taken)
         PyErr_Clear();
         return NULL;
     }
-    *taken = enabled && checked_type != NULL && tensor->view.ndim <= (PyArray_RUNTIME_VERSION >= NPY_2_0_API_VERSION ? 64 : 32);
+    *taken = enabled && checked_type != NULL &&
+             tensor->view.ndim <= (PyArray_RUNTIME_VERSION >= NPY_2_0_API_VERSION ? 64 : 32);
     PyArray_Descr *descriptor = *taken ? descriptor_of(tensor) : NULL;
     if (descriptor == NULL) {
         *taken = false;
@@ -252,9 +243,10 @@ PyObject *numpy_export(TensorObject *tensor, bool *taken)
     }
     static char nothing; /* NumPy allocates when it is given no address */
     void *data = tensor_numel(tensor) == 0 ? &nothing : (char *)tensor->view.data + tensor->view.byte_offset;
-    PyObject *array = PyArray_NewFromDescr(&PyArray_Type, descriptor, tensor->view.ndim, (npy_intp *)tensor->view.shape, strides,
-                                           data, tensor_readonly(tensor) ? 0 : NPY_ARRAY_WRITEABLE, NULL);
-    if (array == NULL || PyArray_SetBaseObject((PyArrayObject *)array, base) < 0) { /* takes base over, in failure too */
+    PyObject *array = PyArray_NewFromDescr(&PyArray_Type, descriptor, tensor->view.ndim, (npy_intp *)tensor->view.shape,
+                                           strides, data, tensor_readonly(tensor) ? 0 : NPY_ARRAY_WRITEABLE, NULL);
+    if (array == NULL ||
+        PyArray_SetBaseObject((PyArrayObject *)array, base) < 0) { /* takes base over, in failure too */
         if (array == NULL)
             Py_DECREF(base);
         Py_XDECREF(array);

@@ -14,7 +14,8 @@ static PyObject *unpickle_function; /* dlpackgo._core._unpickle */
 /* The elements of self in row-major order as a tensor of bytes: the same memory where it lies so, else a copy. */
 static TensorObject *raw_bytes(TensorObject *self)
 {
-    TensorObject *compact = tensor_contiguous(self) ? (TensorObject *)Py_NewRef((PyObject *)self) : tensor_copy_host(self);
+    TensorObject *compact =
+        tensor_contiguous(self) ? (TensorObject *)Py_NewRef((PyObject *)self) : tensor_copy_host(self);
     TensorObject *raw = compact == NULL ? NULL : tensor_share(compact, 1);
     if (raw != NULL) {
         raw->view.shape[0] = tensor_nbytes(compact);
@@ -81,7 +82,8 @@ static int read_shape(PyObject *shape, TensorObject *tensor)
 static TensorObject *read_description(PyObject *dtype, PyObject *shape, unsigned long long flags)
 {
     dlpackgo_fault fault;
-    if (!PyTuple_Check(shape) || PyTuple_Size(shape) > DLPACKGO_MAX_NDIM || (flags & ~(uint64_t)DLPACK_SUBBYTE_PADDED) != 0) {
+    if (!PyTuple_Check(shape) || PyTuple_Size(shape) > DLPACKGO_MAX_NDIM ||
+        (flags & ~(uint64_t)DLPACK_SUBBYTE_PADDED) != 0) {
         refuse("its shape must be a tuple of at most 64 extents, and no flag but that of padding be set");
         return NULL;
     }
@@ -108,10 +110,11 @@ static int adopt_buffer(TensorObject *tensor, Py_buffer *buffer)
     int64_t nbytes = tensor_nbytes(tensor);
     char name[32];
     if (buffer->len != nbytes) {
-        PyErr_Format(PyExc_ValueError,
-                     "a pickled tensor of %lld elements of %s has %lld bytes, and %zd came with it; the pickle, or the buffer "
-                     "that was sent beside it, is damaged or belongs to another tensor",
-                     (long long)tensor_numel(tensor), dtype_name(tensor->view.dtype, name), (long long)nbytes, buffer->len);
+        PyErr_Format(
+            PyExc_ValueError,
+            "a pickled tensor of %lld elements of %s has %lld bytes, and %zd came with it; the pickle, or the buffer "
+            "that was sent beside it, is damaged or belongs to another tensor",
+            (long long)tensor_numel(tensor), dtype_name(tensor->view.dtype, name), (long long)nbytes, buffer->len);
         return -1;
     }
     if ((uintptr_t)buffer->buf % dlpackgo_alignment(tensor->view.dtype) == 0) {

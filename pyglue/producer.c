@@ -219,8 +219,9 @@ static int check_mask(PyObject *array)
     Py_XDECREF(ma);
     Py_XDECREF(answer);
     if (masked > 0)
-        PyErr_SetString(PyExc_BufferError, "elements of this array are masked, which DLPack cannot say; pass x.filled(value), "
-                                           "or x.data for what lies under the mask");
+        PyErr_SetString(PyExc_BufferError,
+                        "elements of this array are masked, which DLPack cannot say; pass x.filled(value), "
+                        "or x.data for what lies under the mask");
     return masked == 0 ? 0 : -1;
 }
 
@@ -228,7 +229,8 @@ PyObject *producer_fetch(PyObject *producer, const producer_type *type, const pr
 {
     if (!type->speaks_dlpack && !PyObject_HasAttr(producer, dlpack_name)) { /* proxies have it by __getattr__ */
         PyErr_Format(PyExc_TypeError,
-                     "an object of %R cannot be shared through DLPack: it has no __dlpack__ method. Accepted are arrays and tensors of "
+                     "an object of %R cannot be shared through DLPack: it has no __dlpack__ method. Accepted are "
+                     "arrays and tensors of "
                      "NumPy, PyTorch, JAX, CuPy and any other library that speaks DLPack, and DLPack capsules; "
                      "for buffers, __array_interface__ and nested lists use dlpackgo.asarray",
                      (PyObject *)Py_TYPE(producer));
@@ -238,7 +240,8 @@ PyObject *producer_fetch(PyObject *producer, const producer_type *type, const pr
         return NULL;
     producer_request sent = *request;
     if (type->torch && sent.stream == NULL)
-        sent.stream = Py_None; /* what everybody else takes a missing stream for; to torch it means -1, no synchronization */
+        sent.stream =
+            Py_None; /* what everybody else takes a missing stream for; to torch it means -1, no synchronization */
     PyObject *capsule = call_dlpack(producer, &sent);
     if (capsule == NULL && signature_refused()) {
         PyErr_Clear();
@@ -250,7 +253,8 @@ PyObject *producer_fetch(PyObject *producer, const producer_type *type, const pr
 bool producer_is_on(PyObject *producer, DLDevice device)
 {
     PyObject *answer = PyObject_CallMethod(producer, "__dlpack_device__", NULL);
-    if (answer == NULL || !PyTuple_Check(answer) || PyTuple_Size(answer) != 2) { /* it will be asked for the device then */
+    if (answer == NULL || !PyTuple_Check(answer) ||
+        PyTuple_Size(answer) != 2) { /* it will be asked for the device then */
         Py_XDECREF(answer);
         PyErr_Clear();
         return 0;
@@ -292,7 +296,6 @@ int producer_ready(PyObject *module)
             return -1;
     our_version = Py_BuildValue("(ii)", DLPACK_MAJOR, DLPACK_MINOR);
     stream_alone = Py_BuildValue("(s)", "stream");
-    for (int set = 0; set < 1 << OPTIONAL_COUNT; set++)
-        keyword_sets[set] = keyword_set(set);
+    for (int set = 0; set < 1 << OPTIONAL_COUNT; set++) keyword_sets[set] = keyword_set(set);
     return PyErr_Occurred() ? -1 : torch_ready();
 }

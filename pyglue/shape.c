@@ -143,15 +143,15 @@ PyObject *tensor_subscript(PyObject *object, PyObject *key)
             PyErr_Format(PyExc_IndexError, "too many indices: %zd", n);
             return NULL;
         }
-        for (Py_ssize_t i = 0; i < n; i++)
-            keys[i] = PyTuple_GetItem(key, i);
+        for (Py_ssize_t i = 0; i < n; i++) keys[i] = PyTuple_GetItem(key, i);
     }
     bool ellipsis;
     int used = count_keys(keys, n, &ellipsis);
     if (used < 0)
         return NULL;
     if (used > self->view.ndim) {
-        PyErr_Format(PyExc_IndexError, "too many indices: the tensor has %d axes, but %d were indexed", self->view.ndim, used);
+        PyErr_Format(PyExc_IndexError, "too many indices: the tensor has %d axes, but %d were indexed", self->view.ndim,
+                     used);
         return NULL;
     }
     viewing v = {.source = self};
@@ -217,8 +217,7 @@ static PyObject *permuted(TensorObject *self, const int *axes)
 static PyObject *reversed_axes(TensorObject *self)
 {
     int axes[DLPACKGO_MAX_NDIM];
-    for (int i = 0; i < self->view.ndim; i++)
-        axes[i] = self->view.ndim - 1 - i;
+    for (int i = 0; i < self->view.ndim; i++) axes[i] = self->view.ndim - 1 - i;
     return permuted(self, axes);
 }
 
@@ -377,8 +376,8 @@ PyObject *tensor_reshape(PyObject *object, PyObject *const *args, Py_ssize_t nar
         if (tensor_numel(self) == 0 || tensor_contiguous(self))
             dlpackgo_row_major_strides(v.shape, v.ndim, v.strides);
         else if (!reshape_strides(self, &v)) {
-            PyErr_Format(PyExc_ValueError, "no view of this layout has the shape %R; reshape a copy: tensor.copy().reshape(...)",
-                         items);
+            PyErr_Format(PyExc_ValueError,
+                         "no view of this layout has the shape %R; reshape a copy: tensor.copy().reshape(...)", items);
             parsed = -1;
         }
     }

@@ -43,7 +43,8 @@ int stream_check(const TensorObject *self, PyObject *stream)
 /* Devices that run work in streams even when nobody names one: there None means the default stream. */
 static bool has_default_stream(int32_t device_type)
 {
-    return device_type == kDLCUDA || device_type == kDLCUDAManaged || device_type == kDLROCM || device_type == kDLOneAPI;
+    return device_type == kDLCUDA || device_type == kDLCUDAManaged || device_type == kDLROCM ||
+           device_type == kDLOneAPI;
 }
 
 static bool is_default_stream(int32_t device_type, PyObject *stream)
@@ -71,7 +72,8 @@ int stream_order(TensorObject *self, PyObject *stream)
         return producer_make_wait(self->producer, stream == NULL ? Py_None : stream);
     if (is_default_stream(device_type, stream)) /* memory without a producer came ready for the default stream */
         return 0;
-    PyErr_Format(PyExc_BufferError, "stream %R on %s: this tensor came from a raw capsule or an exchange API, and nobody is known "
+    PyErr_Format(PyExc_BufferError,
+                 "stream %R on %s: this tensor came from a raw capsule or an exchange API, and nobody is known "
                  "who can make that stream wait for work on it; synchronize, and pass stream=-1",
                  stream, device_name(self->view.device, name));
     return -1;

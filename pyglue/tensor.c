@@ -171,9 +171,11 @@ static PyObject *tensor_close(PyObject *object, PyObject *unused)
 {
     (void)unused;
     TensorObject *self = (TensorObject *)object;
-    Py_ssize_t exports = (Py_ssize_t)self->buffers + (self->owner == NULL ? 0 : (Py_ssize_t)dlpackgo_owner_exports(self->owner));
+    Py_ssize_t exports =
+        (Py_ssize_t)self->buffers + (self->owner == NULL ? 0 : (Py_ssize_t)dlpackgo_owner_exports(self->owner));
     if (exports > 0) {
-        PyErr_Format(PyExc_BufferError, "cannot close this tensor: %zd export%s of its memory %s still alive; "
+        PyErr_Format(PyExc_BufferError,
+                     "cannot close this tensor: %zd export%s of its memory %s still alive; "
                      "drop the arrays and views that consumers made from it first",
                      exports, exports == 1 ? "" : "s", exports == 1 ? "is" : "are");
         return NULL;
@@ -214,12 +216,12 @@ PyObject *tuple_of_extents(const int64_t *extents, int n)
     return tuple;
 }
 
-#define GETTER(name, expression)                                                                                       \
-    static PyObject *tensor_get_##name(PyObject *object, void *unused)                                                 \
-    {                                                                                                                  \
-        TensorObject *self = (TensorObject *)object;                                                                   \
-        (void)unused;                                                                                                  \
-        return expression;                                                                                             \
+#define GETTER(name, expression)                                       \
+    static PyObject *tensor_get_##name(PyObject *object, void *unused) \
+    {                                                                  \
+        TensorObject *self = (TensorObject *)object;                   \
+        (void)unused;                                                  \
+        return expression;                                             \
     }
 
 GETTER(shape, tuple_of_extents(self->view.shape, self->view.ndim))
@@ -237,7 +239,8 @@ GETTER(closed, PyBool_FromLong(self->closed))
 
 static PyGetSetDef tensor_attributes[] = {
     {"shape", tensor_get_shape, NULL, "The extents, a tuple of ints.", NULL},
-    {"strides", tensor_get_strides, NULL, "Steps between neighbours along each axis, in elements (not in bytes).", NULL},
+    {"strides", tensor_get_strides, NULL, "Steps between neighbours along each axis, in elements (not in bytes).",
+     NULL},
     {"ndim", tensor_get_ndim, NULL, "How many axes there are, 0 to 64.", NULL},
     {"size", tensor_get_size, NULL, "How many elements there are.", NULL},
     {"itemsize", tensor_get_itemsize, NULL, "Bytes of one element, rounded up for packed sub-byte types.", NULL},
@@ -280,14 +283,13 @@ static PyMethodDef tensor_methods[] = {
      "__dlpack_device__($self, /)\n--\n\nThe pair (device_type, device_id), two ints."},
     {"numpy", tensor_numpy, METH_NOARGS,
      "numpy($self, /)\n--\n\nA numpy.ndarray on this memory; read-only if the tensor is. Needs NumPy."},
-    {"torch", tensor_torch, METH_NOARGS,
-     "torch($self, /)\n--\n\nA torch.Tensor on this memory. Needs PyTorch."},
+    {"torch", tensor_torch, METH_NOARGS, "torch($self, /)\n--\n\nA torch.Tensor on this memory. Needs PyTorch."},
     {"tolist", tensor_tolist, METH_NOARGS,
-     "tolist($self, /)\n--\n\nThe elements as nested lists of Python numbers; a single number for a tensor without axes."},
+     "tolist($self, /)\n--\n\nThe elements as nested lists of Python numbers; a single number for a tensor without "
+     "axes."},
     {"item", tensor_item, METH_NOARGS,
      "item($self, /)\n--\n\nThe only element, as a Python number. ValueError when there is not exactly one."},
-    {"copy", tensor_copy, METH_NOARGS,
-     "copy($self, /)\n--\n\nA row-major copy in memory of its own, writable."},
+    {"copy", tensor_copy, METH_NOARGS, "copy($self, /)\n--\n\nA row-major copy in memory of its own, writable."},
     {"__copy__", tensor_copy, METH_NOARGS, NULL},
     {"__deepcopy__", tensor_copy, METH_O, NULL},
     {"transpose", FASTCALL(tensor_transpose), METH_FASTCALL,
@@ -300,7 +302,8 @@ static PyMethodDef tensor_methods[] = {
     {"__enter__", tensor_enter, METH_NOARGS, NULL},
     {"__exit__", tensor_exit, METH_VARARGS, NULL},
     {"__array__", (PyCFunction)(void (*)(void))tensor_array, METH_VARARGS | METH_KEYWORDS,
-     "__array__($self, /, dtype=None, *, copy=None)\n--\n\nA numpy.ndarray, on this memory where dtype and copy allow it."},
+     "__array__($self, /, dtype=None, *, copy=None)\n--\n\nA numpy.ndarray, on this memory where dtype and copy allow "
+     "it."},
     {"__complex__", tensor_complex, METH_NOARGS, NULL},
     {"__reduce_ex__", tensor_reduce, METH_O, NULL},
     {"__sizeof__", tensor_sizeof, METH_NOARGS, NULL},
@@ -335,11 +338,7 @@ static PyType_Slot tensor_slots[] = {
 };
 
 static PyType_Spec tensor_spec = {
-    "dlpackgo.Tensor",
-    sizeof(TensorObject),
-    0,
-    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-    tensor_slots,
+    "dlpackgo.Tensor", sizeof(TensorObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, tensor_slots,
 };
 
 int tensor_ready(PyObject *module)

@@ -12,18 +12,19 @@
 
 typedef struct {
     PyObject_HEAD
-    /* Who keeps the memory: an owner shared with views and exports; or, as long as nobody shares it and an owner would
-     * only cost time, the object whose memory it is (which stays, besides the owner), or the struct of a producer. */
-    dlpackgo_owner *owner;
+        /* Who keeps the memory: an owner shared with views and exports; or, as long as nobody shares it and an owner
+         * would only cost time, the object whose memory it is (which stays, besides the owner), or the struct of a
+         * producer. */
+        dlpackgo_owner *owner;
     PyObject *base;
     void *managed;
-    PyObject *producer;    /* of remote memory: who can order its streams and move it; or NULL */
-    bool whole;            /* this is all that the producer gave, and not a view or a copy of it */
-    DLTensor view;         /* sound; strides always given; byte_offset 0 where the device has addresses */
-    uint64_t flags;        /* READ_ONLY and SUBBYTE_PADDED */
+    PyObject *producer; /* of remote memory: who can order its streams and move it; or NULL */
+    bool whole;         /* this is all that the producer gave, and not a view or a copy of it */
+    DLTensor view;      /* sound; strides always given; byte_offset 0 where the device has addresses */
+    uint64_t flags;     /* READ_ONLY and SUBBYTE_PADDED */
     bool managed_is_versioned;
     bool closed;
-    int64_t buffers;    /* Py_buffers out */
+    int64_t buffers; /* Py_buffers out */
     PyObject *weak_references;
     int64_t extents[2 * TENSOR_INLINE_NDIM];
 } TensorObject;
@@ -145,10 +146,10 @@ int pickle_ready(PyObject *module);
 /* --- dtype.c --- */
 extern PyTypeObject *DType_Type;
 int dtype_ready(PyObject *module);
-PyObject *dtype_object(DLDataType dtype);                   /* interned for the everyday types */
-int dtype_parse(PyObject *object, DLDataType *dtype);       /* DType, name, NumPy dtype or type, torch dtype, tuple */
+PyObject *dtype_object(DLDataType dtype);             /* interned for the everyday types */
+int dtype_parse(PyObject *object, DLDataType *dtype); /* DType, name, NumPy dtype or type, torch dtype, tuple */
 const char *dtype_name(DLDataType dtype, char buffer[32]);
-const char *dtype_buffer_format(DLDataType dtype);          /* NULL where the buffer protocol has none */
+const char *dtype_buffer_format(DLDataType dtype); /* NULL where the buffer protocol has none */
 bool dtype_from_buffer_format(const char *format, Py_ssize_t itemsize, DLDataType *dtype);
 
 /* --- device.c --- */

@@ -1,5 +1,5 @@
-/* PyTorch. What its tensors can be that DLPack cannot say: its own __dlpack__ leaves out the negative bit, and its exchange
- * API leaves out all of it. And the short way to make one of a Tensor. */
+/* PyTorch. What its tensors can be that DLPack cannot say: its own __dlpack__ leaves out the negative bit, and its
+ * exchange API leaves out all of it. And the short way to make one of a Tensor. */
 #include "../safe/pack.h"
 #include "producer.h"
 
@@ -16,8 +16,8 @@ static struct {
      "this torch tensor requires a gradient, which would be lost on the way; pass tensor.detach()", NULL, NULL},
     {"is_conj", true, true,
      "this torch tensor is lazily conjugated, which DLPack cannot say; pass tensor.resolve_conj()", NULL, NULL},
-    {"is_neg", true, false,
-     "this torch tensor is lazily negated, which DLPack cannot say; pass tensor.resolve_neg()", NULL, NULL},
+    {"is_neg", true, false, "this torch tensor is lazily negated, which DLPack cannot say; pass tensor.resolve_neg()",
+     NULL, NULL},
 };
 enum { STATE_COUNT = sizeof states / sizeof *states };
 
@@ -29,13 +29,11 @@ static void learn(PyObject *type)
         found[i] = PyObject_GetAttr(type, states[i].name);
         if (found[i] == NULL) { /* no torch that we know: each tensor is asked by name, and says so itself */
             PyErr_Clear();
-            while (i-- > 0)
-                Py_DECREF(found[i]);
+            while (i-- > 0) Py_DECREF(found[i]);
             return;
         }
     }
-    for (int i = 0; i < STATE_COUNT; i++)
-        states[i].descriptor = found[i];
+    for (int i = 0; i < STATE_COUNT; i++) states[i].descriptor = found[i];
     Py_INCREF(type);
     tensor_type = (PyTypeObject *)type;
 }
@@ -60,7 +58,8 @@ static PyObject *ask(PyObject *tensor, int i)
     if (states[i].method)
         return PyObject_Vectorcall(states[i].descriptor, &tensor, 1, NULL);
     descrgetfunc get = (descrgetfunc)PyType_GetSlot(Py_TYPE(states[i].descriptor), Py_tp_descr_get);
-    return get != NULL ? get(states[i].descriptor, tensor, (PyObject *)tensor_type) : PyObject_GetAttr(tensor, states[i].name);
+    return get != NULL ? get(states[i].descriptor, tensor, (PyObject *)tensor_type)
+                       : PyObject_GetAttr(tensor, states[i].name);
 }
 
 int torch_check(PyObject *tensor, const DLDataType *dtype)
@@ -108,7 +107,8 @@ PyObject *torch_export(TensorObject *tensor, bool *taken)
 {
     *taken = true;
     if (walks_backwards(tensor)) {
-        PyErr_SetString(PyExc_BufferError, "torch tensors have no negative strides; pass on a copy: tensor.copy().torch()");
+        PyErr_SetString(PyExc_BufferError,
+                        "torch tensors have no negative strides; pass on a copy: tensor.copy().torch()");
         return NULL;
     }
     /* About memory on a device, or read-only, torch.from_dlpack has more to say than the table. */

@@ -48,8 +48,9 @@ static double small_float_value(const small_float *format, uint32_t bits)
         return NAN;
     if (format->specials == UNSIGNED_ZERO && negative && exponent == 0 && mantissa == 0)
         return NAN;
-    double magnitude = exponent == 0 ? ldexp(mantissa, 1 - format->bias - format->mantissa)
-                                     : ldexp(mantissa + (1u << format->mantissa), (int)exponent - format->bias - format->mantissa);
+    double magnitude =
+        exponent == 0 ? ldexp(mantissa, 1 - format->bias - format->mantissa)
+                      : ldexp(mantissa + (1u << format->mantissa), (int)exponent - format->bias - format->mantissa);
     return negative ? -magnitude : magnitude;
 }
 
@@ -66,8 +67,10 @@ static const small_float *small_float_of(DLDataType dtype)
 static PyObject *no_value(DLDataType dtype)
 {
     char name[32];
-    PyErr_Format(PyExc_BufferError, "elements of type %s have no counterpart in Python; pass the tensor on to a library "
-                 "that knows them", dtype_name(dtype, name));
+    PyErr_Format(PyExc_BufferError,
+                 "elements of type %s have no counterpart in Python; pass the tensor on to a library "
+                 "that knows them",
+                 dtype_name(dtype, name));
     return NULL;
 }
 
@@ -108,7 +111,8 @@ static PyObject *complex_value(DLDataType dtype, const char *at)
     } else {
         uint16_t halves[2];
         memcpy(halves, at, sizeof halves);
-        const small_float *format = small_float_of((DLDataType){dtype.code == kDLBcomplex ? kDLBfloat : kDLFloat, 16, 1});
+        const small_float *format =
+            small_float_of((DLDataType){dtype.code == kDLBcomplex ? kDLBfloat : kDLFloat, 16, 1});
         pair[0] = small_float_value(format, halves[0]), pair[1] = small_float_value(format, halves[1]);
     }
     return PyComplex_FromDoubles(pair[0], pair[1]);
@@ -137,8 +141,7 @@ static PyObject *scalar_value(DLDataType dtype, const char *at, uint64_t raw)
 static uint64_t read_bits(const unsigned char *data, int64_t position, int bits)
 {
     uint64_t raw = 0;
-    for (int i = 0; i < bits; i++, position++)
-        raw |= (uint64_t)(data[position / 8] >> position % 8 & 1) << i;
+    for (int i = 0; i < bits; i++, position++) raw |= (uint64_t)(data[position / 8] >> position % 8 & 1) << i;
     return raw;
 }
 
@@ -215,7 +218,8 @@ PyObject *tensor_item(PyObject *object, PyObject *unused)
     if (tensor_check_host(self, "item()") < 0)
         return NULL;
     if (tensor_numel(self) != 1) {
-        PyErr_Format(PyExc_ValueError, "item() needs a tensor of one element; this one has %lld", (long long)tensor_numel(self));
+        PyErr_Format(PyExc_ValueError, "item() needs a tensor of one element; this one has %lld",
+                     (long long)tensor_numel(self));
         return NULL;
     }
     return element_value(self, 0);
@@ -228,19 +232,20 @@ static PyObject *only_element(PyObject *object, const char *what)
     if (tensor_check_host(self, what) < 0)
         return NULL;
     if (tensor_numel(self) != 1) {
-        PyErr_Format(PyExc_TypeError, "%s needs a tensor of one element; this one has %lld", what, (long long)tensor_numel(self));
+        PyErr_Format(PyExc_TypeError, "%s needs a tensor of one element; this one has %lld", what,
+                     (long long)tensor_numel(self));
         return NULL;
     }
     return element_value(self, 0);
 }
 
-#define CONVERSION(function, what, convert)                                                                            \
-    PyObject *function(PyObject *self)                                                                                 \
-    {                                                                                                                  \
-        PyObject *value = only_element(self, what);                                                                    \
-        PyObject *number = value == NULL ? NULL : convert(value);                                                      \
-        Py_XDECREF(value);                                                                                             \
-        return number;                                                                                                 \
+#define CONVERSION(function, what, convert)                       \
+    PyObject *function(PyObject *self)                            \
+    {                                                             \
+        PyObject *value = only_element(self, what);               \
+        PyObject *number = value == NULL ? NULL : convert(value); \
+        Py_XDECREF(value);                                        \
+        return number;                                            \
     }
 
 CONVERSION(tensor_float, "float()", PyNumber_Float)
@@ -263,7 +268,8 @@ PyObject *tensor_index(PyObject *object)
     char name[32];
     if (self->view.ndim == 0 && (dtype.code == kDLInt || dtype.code == kDLUInt) && dtype.lanes == 1)
         return only_element(object, "an index");
-    PyErr_Format(PyExc_TypeError, "only a tensor of integers without axes can be an index; this one has %d ax%s and dtype %s",
+    PyErr_Format(PyExc_TypeError,
+                 "only a tensor of integers without axes can be an index; this one has %d ax%s and dtype %s",
                  self->view.ndim, self->view.ndim == 1 ? "is" : "es", dtype_name(dtype, name));
     return NULL;
 }
@@ -298,16 +304,19 @@ PyObject *tensor_repr(PyObject *object)
     PyObject *shape = tuple_of_extents(self->view.shape, self->view.ndim), *values = NULL, *text = NULL;
     if (shape == NULL)
         return NULL;
-    const char *dtype = dtype_name(self->view.dtype, dtype_buffer), *device = device_name(self->view.device, device_buffer);
+    const char *dtype = dtype_name(self->view.dtype, dtype_buffer),
+               *device = device_name(self->view.device, device_buffer);
     const char *readonly = tensor_readonly(self) ? ", readonly" : "";
     if (dlpackgo_host_accessible(self->view.device.device_type) && tensor_numel(self) <= REPR_ELEMENTS) {
         values = all_values(self);
         PyErr_Clear(); /* types without a counterpart in Python are shown without values */
     }
     if (values != NULL)
-        text = PyUnicode_FromFormat("<dlpackgo.Tensor %R, shape=%R, dtype=%s, device=%s%s>", values, shape, dtype, device, readonly);
+        text = PyUnicode_FromFormat("<dlpackgo.Tensor %R, shape=%R, dtype=%s, device=%s%s>", values, shape, dtype,
+                                    device, readonly);
     else
-        text = PyUnicode_FromFormat("<dlpackgo.Tensor, shape=%R, dtype=%s, device=%s%s>", shape, dtype, device, readonly);
+        text =
+            PyUnicode_FromFormat("<dlpackgo.Tensor, shape=%R, dtype=%s, device=%s%s>", shape, dtype, device, readonly);
     Py_XDECREF(values);
     Py_DECREF(shape);
     return text;

@@ -39,10 +39,9 @@ static char *copy_row(char *to, const char *from, int64_t n, int64_t stride, int
         return to + n * item;
     }
     switch (item) {
-#define COPY_ITEMS(size)                                                                                               \
-    case size:                                                                                                         \
-        for (int64_t i = 0; i < n; i++, to += size, from += stride)                                                    \
-            memcpy(to, from, size);                                                                                    \
+#define COPY_ITEMS(size)                                                                    \
+    case size:                                                                              \
+        for (int64_t i = 0; i < n; i++, to += size, from += stride) memcpy(to, from, size); \
         return to;
         COPY_ITEMS(1)
         COPY_ITEMS(2)
@@ -51,8 +50,7 @@ static char *copy_row(char *to, const char *from, int64_t n, int64_t stride, int
         COPY_ITEMS(16)
 #undef COPY_ITEMS
     default:
-        for (int64_t i = 0; i < n; i++, to += item, from += stride)
-            memcpy(to, from, (size_t)item);
+        for (int64_t i = 0; i < n; i++, to += item, from += stride) memcpy(to, from, (size_t)item);
         return to;
     }
 }

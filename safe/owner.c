@@ -96,9 +96,9 @@ dlpackgo_owner *dlpackgo_owner_adopt_versioned(DLManagedTensorVersioned *managed
 static void destroy_pinned(dlpackgo_owner *self)
 {
     dlpackgo_owner *head = atomic_load_explicit(&dead_slots, memory_order_relaxed);
-    do
-        self->next = head;
-    while (!atomic_compare_exchange_weak_explicit(&dead_slots, &head, self, memory_order_release, memory_order_relaxed));
+    do self->next = head;
+    while (
+        !atomic_compare_exchange_weak_explicit(&dead_slots, &head, self, memory_order_release, memory_order_relaxed));
 }
 
 dlpackgo_owner *dlpackgo_owner_pinned(uint64_t slot)

@@ -1,5 +1,5 @@
-/* A borrowed view in C: what Go's safe.AnyView is in memory, field by field, so that Go reads a view that C has filled in
- * without converting it. view_layout.go holds the two equal. No Python.h. */
+/* A borrowed view in C: what Go's safe.AnyView is in memory, field by field, so that Go reads a view that C has filled
+ * in without converting it. view_layout.go holds the two equal. No Python.h. */
 #ifndef DLPACKGO_VIEW_H
 #define DLPACKGO_VIEW_H
 

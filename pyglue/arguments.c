@@ -1,0 +1,311 @@
+/* Arguments: which object was passed for which parameter, and what is in it. */
+#include "calling.h"
+
+#include <string.h>
+
+#include "numpy.h"
+#include "producer.h"
+
+/* --- complaints --------------------------------------------------------------------------------------------------- */
+
+/* "linalg.matmul() argument a" */
+static PyObject *subject(const call_declaration *d, int i)
+{
+    return PyUnicode_FromFormat("%s.%s() argument %s", d->module, d->name, d->parameters[i].name);
+}
+
+int call_complain(PyObject *kind, const call_declaration *d, int i, PyObject *complaint)
+{
+    PyObject *who = subject(d, i);
+    if (who != NULL && complaint != NULL)
+        PyErr_Format(kind, "%U %U", who, complaint);
+    Py_XDECREF(who);
+    Py_XDECREF(complaint);
+    return -1;
+}
+
+/* Puts which argument it was in front of the exception that importing it raised, if that is one of ours. */
+static int complain_about_import(const call_declaration *d, int i)
+{
+    if (!PyErr_ExceptionMatches(PyExc_BufferError) && !PyErr_ExceptionMatches(PyExc_TypeError))
+        return -1;
+    PyObject *kind = PyErr_ExceptionMatches(PyExc_BufferError) ? PyExc_BufferError : PyExc_TypeError;
+    pending_exception pending = exception_put_aside();
+    PyObject *value = exception_value(pending), *text = value == NULL ? NULL : PyObject_Str(value);
+    PyErr_Clear();
+    PyObject *complaint = text == NULL ? NULL : PyUnicode_FromFormat("cannot be used: %U", text);
+    Py_XDECREF(text);
+    if (complaint == NULL) {
+        PyErr_Clear();
+        exception_bring_back(pending);
+        return -1;
+    }
+    exception_forget(pending);
+    return call_complain(kind, d, i, complaint);
+}
+
+/* --- which is which -------------------------------------------------------------------------------------------------
+ */
+
+static int match_keywords(call *c, PyObject *const *values, PyObject *names)
+{
+    const call_declaration *d = c->function->declaration;
+    for (Py_ssize_t k = 0; k < PyTuple_Size(names); k++) {
+        PyObject *name = PyTuple_GetItem(names, k);
+        int i = keyword_index(name, c->function->names, d->parameter_count);
+        if (i < 0) {
+            PyErr_Format(PyExc_TypeError, "%s.%s() got an unexpected keyword argument %R", d->module, d->name, name);
+            return -1;
+        }
+        if (c->given[i] != NULL) {
+            PyErr_Format(PyExc_TypeError, "%s.%s() got argument %R twice", d->module, d->name, name);
+            return -1;
+        }
+        c->given[i] = values[k];
+    }
+    return 0;
+}
+
+int call_match_arguments(call *c, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+{
+    const call_declaration *d = c->function->declaration;
+    if (nargs > d->parameter_count) {
+        PyErr_Format(PyExc_TypeError, "%s.%s() takes %d arguments; got %zd", d->module, d->name, d->parameter_count,
+                     nargs);
+        return -1;
+    }
+    for (int i = 0; i < d->parameter_count; i++) c->given[i] = i < nargs ? args[i] : NULL;
+    return names == NULL ? 0 : match_keywords(c, args + nargs, names);
+}
+
+/* --- tensors --------------------------------------------------------------------------------------------------------
+ */
+
+static int check_tensor_argument(const call_declaration *d, int i, const call_argument *argument)
+{
+    char name[32];
+    if (!d->any_device && !dlpackgo_host_accessible(argument->view.device.device_type))
+        return call_complain(
+            PyExc_BufferError, d, i,
+            PyUnicode_FromFormat("lies on %s, and this function computes on the host; bring it over first, "
+                                 "for example with x.cpu() or dlpackgo.from_dlpack(x, device='cpu')",
+                                 device_name(argument->view.device, name)));
+    if (d->parameters[i].kind == KIND_MUTABLE_VIEW && (argument->view.flags & DLPACK_READ_ONLY))
+        return call_complain(
+            PyExc_BufferError, d, i,
+            PyUnicode_FromString(
+                "is read-only, and this function writes to it; pass a writable array, such as a copy"));
+    if (d->parameters[i].kind == KIND_MUTABLE_VIEW &&
+        dlpackgo_may_overlap(argument->view.shape, argument->view.strides, (int)argument->view.shape_length))
+        return call_complain(
+            PyExc_BufferError, d, i,
+            PyUnicode_FromString(
+                "has strides by which elements share memory, and this function writes to it; pass a copy"));
+    return 0;
+}
+
+/* Extents are copied: those of a library's own tensor are freed when it gets another shape, which the code of a later
+ * argument, or another thread while Go works, may give it. */
+static void keep_extents(DLTensor *tensor, int64_t *extents)
+{
+    int64_t *strides = extents + DLPACKGO_MAX_NDIM;
+    for (int i = 0; i < tensor->ndim; i++) { /* few: a loop beats a call of memcpy */
+        extents[i] = tensor->shape[i];
+        strides[i] = tensor->strides[i];
+    }
+    tensor->shape = extents;
+    tensor->strides = strides;
+}
+
+/* The view that a C exchange API lends for the time of the call. It says nothing of writability, so that it serves for
+ * reading only. 1: taken, 0: another way should be tried, -1: refused with an exception. */
+static int borrow_by_table(PyObject *object, call_argument *argument, int64_t *extents)
+{
+    const producer_type *type = producer_lookup(Py_TYPE(object));
+    if (type == NULL)
+        return -1;
+    if (type->api == NULL || type->api->dltensor_from_py_object_no_sync == NULL)
+        return 0;
+    bool torch = type->torch;
+    DLTensor tensor;
+    dlpackgo_fault fault;
+    if (type->api->dltensor_from_py_object_no_sync(object, &tensor) != 0) {
+        PyErr_Clear();
+        return 0;
+    }
+    bool readable = tensor.ndim >= 0 && tensor.ndim <= DLPACKGO_MAX_NDIM &&
+                    (tensor.ndim == 0 || (tensor.shape != NULL && tensor.strides != NULL));
+    if (tensor.device.device_type != kDLCPU || !readable)
+        return 0;
+    keep_extents(&tensor, extents);
+    if (dlpackgo_validate(&tensor, 0, &fault) < 0)
+        return 0;
+    tensor.data = (char *)tensor.data + tensor.byte_offset;
+    tensor.byte_offset = 0;
+    dlpackgo_view_describe(&argument->view, &tensor, 0);
+    return torch && torch_check(object, &tensor.dtype) < 0 ? -1 : 1;
+}
+
+static int borrow_array(PyObject *object, call_argument *argument, int64_t *extents)
+{
+    DLTensor tensor;
+    uint64_t flags;
+    if (!numpy_describe(object, &tensor, &flags, extents + DLPACKGO_MAX_NDIM))
+        return 0;
+    keep_extents(&tensor, extents);
+    dlpackgo_view_describe(&argument->view, &tensor, flags);
+    return 1;
+}
+
+/* The lanes that make no Tensor. Results as of borrow_by_table. */
+static int borrow(call *c, int i)
+{
+    PyObject *object = c->given[i];
+    int kind = c->function->declaration->parameters[i].kind;
+    if (kind == KIND_TENSOR)
+        return 0;
+    if (numpy_lane_takes(object))
+        return borrow_array(object, &c->frame.arguments[i], c->extents[i]);
+    return kind == KIND_VIEW ? borrow_by_table(object, &c->frame.arguments[i], c->extents[i]) : 0;
+}
+
+/* By way of a Tensor: the one that was passed, or one made for the call. */
+static int take_tensor(call *c, int i)
+{
+    call_argument *argument = &c->frame.arguments[i];
+    PyObject *object = c->given[i];
+    if (!Tensor_Check(object)) {
+        c->held[i] = object = (PyObject *)import_shared(object);
+        if (object == NULL)
+            return complain_about_import(c->function->declaration, i);
+    }
+    TensorObject *tensor = (TensorObject *)object;
+    if (tensor_check_open(tensor) < 0)
+        return -1;
+    if (c->function->declaration->parameters[i].kind == KIND_TENSOR && (argument->owner = tensor_owner(tensor)) == NULL)
+        return -1;
+    dlpackgo_view_describe(&argument->view, &tensor->view, tensor->flags);
+    tensor_hold(tensor);
+    c->used[i] = tensor;
+    return 0;
+}
+
+static int decode_tensor(call *c, int i)
+{
+    int taken = Tensor_Check(c->given[i]) ? 0 : borrow(c, i);
+    if (taken < 0)
+        return complain_about_import(c->function->declaration, i);
+    if (taken == 0 && take_tensor(c, i) < 0)
+        return -1;
+    return check_tensor_argument(c->function->declaration, i, &c->frame.arguments[i]);
+}
+
+/* --- scalars --------------------------------------------------------------------------------------------------------
+ */
+
+static int refuse_scalar(const call_declaration *d, int i, const char *wanted, PyObject *object)
+{
+    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError))
+        return -1;
+    PyErr_Clear();
+    return call_complain(PyExc_TypeError, d, i, PyUnicode_FromFormat("must be %s; got %R", wanted, object));
+}
+
+static int decode_integer(const call_declaration *d, int i, PyObject *object, int64_t *value)
+{
+    PyObject *integer = PyBool_Check(object) ? NULL : PyNumber_Index(object);
+    if (integer == NULL)
+        return refuse_scalar(d, i, "an integer", object);
+    int overflow;
+    *value = PyLong_AsLongLongAndOverflow(integer, &overflow);
+    Py_DECREF(integer);
+    if (overflow != 0)
+        return call_complain(PyExc_OverflowError, d, i, PyUnicode_FromFormat("must fit 64 bits; got %R", object));
+    return 0;
+}
+
+static int decode_text(const call_declaration *d, int i, PyObject *object, call_argument *argument)
+{
+    Py_ssize_t length;
+    char *bytes;
+    if (d->parameters[i].kind == KIND_STRING) {
+        argument->text = PyUnicode_Check(object) ? PyUnicode_AsUTF8AndSize(object, &length) : NULL;
+        if (argument->text == NULL)
+            return PyUnicode_Check(object) ? -1 : refuse_scalar(d, i, "a string", object);
+    } else {
+        if (!PyBytes_Check(object) || PyBytes_AsStringAndSize(object, &bytes, &length) < 0)
+            return refuse_scalar(d, i, "bytes", object);
+        argument->text = bytes;
+    }
+    argument->integer = length;
+    return 0;
+}
+
+static int decode_scalar(call *c, int i)
+{
+    const call_declaration *d = c->function->declaration;
+    call_argument *argument = &c->frame.arguments[i];
+    PyObject *object = c->given[i];
+    switch (d->parameters[i].kind) {
+    case KIND_FLOAT:
+        argument->real = PyFloat_AsDouble(object);
+        return argument->real == -1 && PyErr_Occurred() ? refuse_scalar(d, i, "a number", object) : 0;
+    case KIND_INT:
+        return decode_integer(d, i, object, &argument->integer);
+    case KIND_COMPLEX:
+        if (PyComplex_Check(object)) {
+            argument->real = PyComplex_RealAsDouble(object);
+            argument->imaginary = PyComplex_ImagAsDouble(object);
+            return 0;
+        }
+        argument->imaginary = 0;
+        argument->real = PyFloat_AsDouble(object);
+        return argument->real == -1 && PyErr_Occurred() ? refuse_scalar(d, i, "a number", object) : 0;
+    case KIND_BOOL:
+        if (!PyBool_Check(object))
+            return refuse_scalar(d, i, "True or False", object);
+        argument->integer = object == Py_True;
+        return 0;
+    default:
+        return decode_text(d, i, object, argument);
+    }
+}
+
+/* --- all of them ----------------------------------------------------------------------------------------------------
+ */
+
+/* Decodes the next argument. c->decoded counts those for which there is something to drop afterwards. */
+static int decode_argument(call *c, int i)
+{
+    const call_declaration *d = c->function->declaration;
+    const call_parameter *parameter = &d->parameters[i];
+    c->used[i] = NULL;
+    c->held[i] = NULL;
+    c->decoded = i + 1;
+    bool given = c->given[i] != NULL && !(parameter->optional && c->given[i] == Py_None);
+    c->frame.arguments[i].given = given;
+    if (given)
+        return parameter->kind <= KIND_TENSOR ? decode_tensor(c, i) : decode_scalar(c, i);
+    if (parameter->optional)
+        return 0;
+    PyErr_Format(PyExc_TypeError, "%s.%s() needs argument %s", d->module, d->name, parameter->name);
+    return -1;
+}
+
+int call_decode_arguments(call *c)
+{
+    int count = c->function->declaration->parameter_count;
+    for (int i = 0; i < count; i++)
+        if (decode_argument(c, i) < 0)
+            return -1;
+    return 0;
+}
+
+void call_drop_arguments(call *c)
+{
+    for (int i = 0; i < c->decoded; i++) {
+        if (c->used[i] != NULL)
+            tensor_let_go(c->used[i]);
+        Py_XDECREF(c->held[i]);
+    }
+}
