@@ -35,7 +35,15 @@ enum {
 
 /* Each width that some dtype code accepts has a bit of its own, so that a set of widths is one number. */
 static const uint16_t dlpackgo_width_bit[256] = {
-    [1] = 0x1, [2] = 0x2, [4] = 0x4, [6] = 0x8, [8] = 0x10, [16] = 0x20, [32] = 0x40, [64] = 0x80, [128] = 0x100,
+    [1] = 0x1,
+    [2] = 0x2,
+    [4] = 0x4,
+    [6] = 0x8,
+    [8] = 0x10,
+    [16] = 0x20,
+    [32] = 0x40,
+    [64] = 0x80,
+    [128] = 0x100,
 };
 
 /* By dtype code: the widths it accepts, and the number of floats in a scalar. */
@@ -43,25 +51,25 @@ static const struct {
     uint16_t widths;
     uint8_t parts;
 } dlpackgo_code[] = {
-    {0xf7, 1},  /* int */
-    {0xf7, 1},  /* uint */
-    {0xe0, 1},  /* float */
-    {0xf0, 1},  /* opaque_handle */
-    {0x20, 1},  /* bfloat */
+    {0xf7, 1}, /* int */
+    {0xf7, 1}, /* uint */
+    {0xe0, 1}, /* float */
+    {0xf0, 1}, /* opaque_handle */
+    {0x20, 1}, /* bfloat */
     {0x1c0, 2}, /* complex */
-    {0x11, 1},  /* bool */
-    {0x10, 1},  /* float8_e3m4 */
-    {0x10, 1},  /* float8_e4m3 */
-    {0x10, 1},  /* float8_e4m3b11fnuz */
-    {0x10, 1},  /* float8_e4m3fn */
-    {0x10, 1},  /* float8_e4m3fnuz */
-    {0x10, 1},  /* float8_e5m2 */
-    {0x10, 1},  /* float8_e5m2fnuz */
-    {0x10, 1},  /* float8_e8m0fnu */
-    {0x8, 1},   /* float6_e2m3fn */
-    {0x8, 1},   /* float6_e3m2fn */
-    {0x4, 1},   /* float4_e2m1fn */
-    {0x40, 2},  /* bcomplex */
+    {0x11, 1}, /* bool */
+    {0x10, 1}, /* float8_e3m4 */
+    {0x10, 1}, /* float8_e4m3 */
+    {0x10, 1}, /* float8_e4m3b11fnuz */
+    {0x10, 1}, /* float8_e4m3fn */
+    {0x10, 1}, /* float8_e4m3fnuz */
+    {0x10, 1}, /* float8_e5m2 */
+    {0x10, 1}, /* float8_e5m2fnuz */
+    {0x10, 1}, /* float8_e8m0fnu */
+    {0x8, 1}, /* float6_e2m3fn */
+    {0x8, 1}, /* float6_e3m2fn */
+    {0x4, 1}, /* float4_e2m1fn */
+    {0x40, 2}, /* bcomplex */
 };
 #define DLPACKGO_CODE_COUNT 19
 

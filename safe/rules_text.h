@@ -7,33 +7,22 @@
 static const char *const dlpackgo_rule_text[] = {
     "the descriptor is sound",
     "the descriptor is NULL; a pointer to one is needed; the producer handed over nothing, report it there",
-    "version is {got}.{beside}; major version 1 is accepted; ask the producer for max_version=(1, 3), or use a newer "
-    "dlpackgo",
-    "flags has {got:hex} set, from a producer of DLPack 1.{beside}; 0x1 (read-only), 0x2 (copied) and 0x4 (sub-byte "
-    "padded) are known; the producer's descriptor is broken, report it there",
+    "version is {got}.{beside}; major version 1 is accepted; ask the producer for max_version=(1, 3), or use a newer dlpackgo",
+    "flags has {got:hex} set, from a producer of DLPack 1.{beside}; 0x1 (read-only), 0x2 (copied) and 0x4 (sub-byte padded) are known; the producer's descriptor is broken, report it there",
     "device type is {got}; DLPack 1.3 has 1 to 4 and 7 to 20; copy the array to one of these devices first",
     "device id is {got}; a device number must be 0 or more; the producer's descriptor is broken, report it there",
-    "ndim is {got}; 0 to 64 axes are accepted; reshape an array that has more, else the producer's descriptor is "
-    "broken",
-    "shape is NULL with ndim {got}; only a tensor without axes may leave it out; the producer's descriptor is broken, "
-    "report it there",
+    "ndim is {got}; 0 to 64 axes are accepted; reshape an array that has more, else the producer's descriptor is broken",
+    "shape is NULL with ndim {got}; only a tensor without axes may leave it out; the producer's descriptor is broken, report it there",
     "dtype code is {got} (with {beside} bits); codes 0 to 18 are known; convert the array to a common dtype first",
-    "dtype bits is {beside} with code {got} ({got:code}), which takes {got:widths}; convert the array to a common "
-    "dtype first",
+    "dtype bits is {beside} with code {got} ({got:code}), which takes {got:widths}; convert the array to a common dtype first",
     "dtype lanes is 0; a scalar has 1; the producer's descriptor is broken, report it there",
     "shape[{axis}] is {got}; an extent must be 0 or more; the producer's descriptor is broken, report it there",
-    "shape[{axis}] is {got}, which makes more than 2^63 - 1 elements or bytes; no memory is that large; the producer's "
-    "descriptor is broken, report it there",
-    "strides[{axis}] is {got} with extent {beside}, which spans more than 2^63 - 1 bytes; no memory is that large; the "
-    "producer's descriptor is broken, report it there",
-    "strides[{axis}] is {got}; elements that do not fill whole bytes must be row-major, which needs {beside}; copy the "
-    "array to a contiguous one first",
-    "data is NULL with {got} elements; only an empty tensor may leave it out; the producer's descriptor is broken, "
-    "report it there",
-    "data is {got:hex} with byte_offset {beside:unsigned}; elements lie outside the 64-bit address space; the "
-    "producer's descriptor is broken, report it there",
-    "data + byte_offset is {got:hex}; this dtype needs a multiple of {beside}; copy the array first (numpy.array(x), "
-    "torch.clone(x))",
+    "shape[{axis}] is {got}, which makes more than 2^63 - 1 elements or bytes; no memory is that large; the producer's descriptor is broken, report it there",
+    "strides[{axis}] is {got} with extent {beside}, which spans more than 2^63 - 1 bytes; no memory is that large; the producer's descriptor is broken, report it there",
+    "strides[{axis}] is {got}; elements that do not fill whole bytes must be row-major, which needs {beside}; copy the array to a contiguous one first",
+    "data is NULL with {got} elements; only an empty tensor may leave it out; the producer's descriptor is broken, report it there",
+    "data is {got:hex} with byte_offset {beside:unsigned}; elements lie outside the 64-bit address space; the producer's descriptor is broken, report it there",
+    "data + byte_offset is {got:hex}; this dtype needs a multiple of {beside}; copy the array first (numpy.array(x), torch.clone(x))",
 };
 
 /* By dtype code: its name, and the widths it accepts in words. */

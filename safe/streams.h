@@ -13,14 +13,14 @@ static inline bool dlpackgo_stream_accepted(int32_t device_type, int64_t stream)
     switch (device_type) {
     case 1: /* cpu */
         return false;
-    case 2:  /* cuda */
-    case 3:  /* cuda_host */
+    case 2: /* cuda */
+    case 3: /* cuda_host */
     case 13: /* cuda_managed */
         return stream == -1 || stream == 1 || stream == 2 || stream > 2;
-    case 4:  /* opencl */
-    case 7:  /* vulkan */
-    case 8:  /* metal */
-    case 9:  /* vpi */
+    case 4: /* opencl */
+    case 7: /* vulkan */
+    case 8: /* metal */
+    case 9: /* vpi */
     case 12: /* ext_dev */
     case 14: /* oneapi */
     case 15: /* webgpu */
@@ -43,14 +43,14 @@ static inline const char *dlpackgo_stream_words(int32_t device_type)
     switch (device_type) {
     case 1: /* cpu */
         return "host memory takes None only; leave stream out";
-    case 2:  /* cuda */
-    case 3:  /* cuda_host */
+    case 2: /* cuda */
+    case 3: /* cuda_host */
     case 13: /* cuda_managed */
         return "None, -1, 1, 2 or a handle above 2 is accepted (0 is ambiguous); pass 1 for the legacy default stream";
-    case 4:  /* opencl */
-    case 7:  /* vulkan */
-    case 8:  /* metal */
-    case 9:  /* vpi */
+    case 4: /* opencl */
+    case 7: /* vulkan */
+    case 8: /* metal */
+    case 9: /* vpi */
     case 12: /* ext_dev */
     case 14: /* oneapi */
     case 15: /* webgpu */
