@@ -1,6 +1,6 @@
 """Builds the peers, measures the catalogue, and writes RESULTS.md and results.svg: make bench.
 
-    python bench [--passes N] [--section KEY ...] [--output FOLDER]
+    python bench [--bars] [--passes N] [--section KEY ...] [--output FOLDER]
 
 Ends with 1 when something does not hold.
 """
@@ -37,13 +37,13 @@ def in_new_process(program: str, *arguments: str, **environment: str) -> Any:
     return json.loads(answer.stdout)
 
 
-def run(sections: list[Section], passes: int, cycles: int) -> Figures:
-    """Measure everything, passes times."""
+def run(sections: list[Section], words: list[str], passes: int, cycles: int) -> Figures:
+    """Measure everything, or the lines that words choose, passes times."""
     figures = Figures(missing=build.build())
     for turn in range(passes):
         for section in sections:
             print(f"pass {turn + 1} of {passes}: {section.title}", flush=True)
-            for line, costs in in_new_process("measure.py", section.key, **section.environment).items():
+            for line, costs in in_new_process("measure.py", section.key, *words, **section.environment).items():
                 figures.lines.setdefault(section.key, {}).setdefault(line, []).append(costs)
     print("memory", flush=True)
     memory = in_new_process("memory.py", str(cycles))
@@ -59,11 +59,14 @@ def main() -> int:
     keys = [section.key for section in catalogue.SECTIONS]
     parser.add_argument("--passes", type=int, default=5, help="how often everything is measured (5)")
     parser.add_argument("--section", action="append", choices=keys, help="measure these alone")
+    parser.add_argument("--bars", action="store_true", help="measure only the lines that have a bar")
     parser.add_argument("--cycles", type=int, default=10_000_000, help="life cycles after which memory is compared")
     parser.add_argument("--output", type=Path, default=HERE, help="where the results are written")
     arguments = parser.parse_args()
     chosen = [section for section in catalogue.SECTIONS if not arguments.section or section.key in arguments.section]
-    figures = run(chosen, arguments.passes, arguments.cycles)
+    if arguments.bars:
+        chosen = [section for section in chosen if any(line.bar for line in section.lines)]
+    figures = run(chosen, ["--bars"] if arguments.bars else [], arguments.passes, arguments.cycles)
     arguments.output.mkdir(parents=True, exist_ok=True)
     report.save(arguments.output, figures, arguments.passes)
     chart.save(arguments.output, figures)

@@ -1,6 +1,6 @@
 """Measures one section of the catalogue, in this process, and prints the figures as JSON.
 
-python measure.py KEY [WORD ...] measures only the lines whose names have a WORD in them.
+python measure.py KEY [--bars] [WORD ...] measures only the lines that have a bar, or a WORD in their names.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def measure(section: catalogue.Section, words: list[str]) -> dict[str, dict[str,
             exec(compile(ast.Module([statement], []), "<setup>", "exec"), namespace)
     figures = {}
     for line in section.lines:
-        if words and not any(word in line.name for word in words):
+        if words and not any(word in line.name or (word == "--bars" and line.bar) for word in words):
             continue
         contenders = {}
         for name, timed in line.contenders().items():

@@ -58,8 +58,10 @@ class Ratio:
 
 
 def shown(number: float) -> str:
-    """A ratio with two digits that count."""
-    return f"{number:.2f}" if number >= 0.01 else f"{number:.1g}"
+    """A ratio with the digits that count."""
+    if number >= 1:
+        return f"{number:.2f}"
+    return f"{number:.3f}" if number >= 0.01 else f"{number:.1g}"
 
 
 def cost(value: float, unit: str) -> str:
