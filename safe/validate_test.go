@@ -13,27 +13,34 @@ import (
 
 func FuzzValidatorInCAgreesWithGo(f *testing.F) {
 	descriptor.Seeds(func(header, axes []byte) { f.Add(header, axes) })
-	f.Fuzz(func(t *testing.T, header, axes []byte) {
-		d := descriptor.Parse(header, axes)
-		defer runtime.KeepAlive(d)
-		m := d.Versioned()
-		content := (*[unsafe.Sizeof(*m) / 8]uint64)(unsafe.Pointer(m)) // not as pointers: they may point into nowhere
-		before, shape, strides := *content, slices.Clone(d.Shape), slices.Clone(d.Strides)
-		err := ffi.ValidateVersioned(m)
-		want, _ := ffi.FaultOf(err)
-		got := validateVersionedInC(m)
-		if got != want {
-			t.Fatalf("%+v: C says %v %+v, Go says %v %+v", d, got.Rule, got, want.Rule, want)
-		}
-		if err != nil {
-			requireSameText(t, want)
-		} else {
-			requireSameLayout(t, d)
-		}
-		if *content != before || !slices.Equal(d.Shape, shape) || !slices.Equal(d.Strides, strides) {
-			t.Error("a validator wrote to the descriptor")
-		}
-	})
+	f.Fuzz(requireAgreement)
+}
+
+func requireAgreement(t *testing.T, header, axes []byte) {
+	d := descriptor.Parse(header, axes)
+	defer runtime.KeepAlive(d)
+	m := d.Versioned()
+	content := (*[unsafe.Sizeof(*m) / 8]uint64)(unsafe.Pointer(m)) // not as pointers: they may point into nowhere
+	before, shape, strides := *content, slices.Clone(d.Shape), slices.Clone(d.Strides)
+	err := ffi.ValidateVersioned(m)
+	want, _ := ffi.FaultOf(err)
+	got := validateVersionedInC(m)
+	if got != want {
+		t.Fatalf("%+v: C says %v %+v, Go says %v %+v", d, got.Rule, got, want.Rule, want)
+	}
+	if err != nil {
+		requireSameText(t, want)
+	} else {
+		requireSameLayout(t, d)
+	}
+	if *content != before || !slices.Equal(d.Shape, shape) || !slices.Equal(d.Strides, strides) {
+		t.Error("a validator wrote to the descriptor")
+	}
+}
+
+func TestValidatorInCAgreesWithGoOnMutations(t *testing.T) {
+	const seed = 2
+	descriptor.Mutations(descriptor.Executions(t, 100_000), seed, func(header, axes []byte) { requireAgreement(t, header, axes) })
 }
 
 // requireSameText compares the messages, also when the buffer is too short for them.
