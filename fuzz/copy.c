@@ -1,5 +1,6 @@
-/* Copies of sound strided memory, compared element by element; the memory is as large as the descriptor says and no larger,
- * so that AddressSanitizer sees every read and write that goes past it. And the rule of overlaps against counting. */
+/* Copies of sound strided memory, compared element by element; the memory is as large as the descriptor says and no
+ * larger, so that AddressSanitizer sees every read and write that goes past it. And the rule of overlaps against
+ * counting. */
 #include <stdlib.h>
 
 #include "descriptor.h"
@@ -41,7 +42,8 @@ static void compare(const DLTensor *t, uint64_t flags, const char *first, const 
         EXPECT(memcmp(first + offset_of(t, i) * item, copy + i * item, (size_t)item) == 0);
 }
 
-/* Whether two elements share memory, by counting. The library may say so when they do not, never the other way round. */
+/* Whether two elements share memory, by counting. The library may say so when they do not, never the other way round.
+ */
 static void check_overlap(const DLTensor *t, int64_t low, int64_t high)
 {
     bool *seen = calloc((size_t)(high - low + 1), sizeof *seen), shared = false;
@@ -53,7 +55,8 @@ static void check_overlap(const DLTensor *t, int64_t low, int64_t high)
     }
     free(seen);
     EXPECT(!shared || dlpackgo_may_overlap(t->shape, t->strides, t->ndim));
-    EXPECT(!dlpackgo_is_contiguous(t->shape, t->strides, t->ndim) || !dlpackgo_may_overlap(t->shape, t->strides, t->ndim));
+    EXPECT(!dlpackgo_is_contiguous(t->shape, t->strides, t->ndim) ||
+           !dlpackgo_may_overlap(t->shape, t->strides, t->ndim));
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -79,11 +82,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
 
     bool packed = dlpackgo_is_packed(t->dtype, flags);
-    size_t source_size = packed ? (size_t)dlpackgo_packed_size(t->dtype, flags, numel) : (size_t)((high - low + 1) * item);
+    size_t source_size =
+        packed ? (size_t)dlpackgo_packed_size(t->dtype, flags, numel) : (size_t)((high - low + 1) * item);
     size_t copy_size = (size_t)dlpackgo_packed_size(t->dtype, flags, numel);
     char *source = malloc(source_size), *copy = malloc(copy_size);
-    for (size_t i = 0; i < source_size; i++)
-        source[i] = (char)(i * 31 + (i >> 8));
+    for (size_t i = 0; i < source_size; i++) source[i] = (char)(i * 31 + (i >> 8));
     t->byte_offset = take_byte(&from) % 2 ? (uint64_t)(-low * item) : 0;
     t->data = t->byte_offset != 0 ? source : source - low * item;
     dlpackgo_copy_row_major(t, flags, copy);

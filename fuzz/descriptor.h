@@ -70,8 +70,7 @@ static inline void take_descriptor(fuzz_bytes *from, fuzz_descriptor *to)
     t->dtype.bits = widths[take_byte(from) % sizeof widths];
     t->dtype.lanes = common & 16 ? 1 : (uint16_t)take_bytes(from, 2);
     int axes = t->ndim < 0 ? 0 : t->ndim < DLPACKGO_MAX_NDIM ? t->ndim : DLPACKGO_MAX_NDIM;
-    for (int i = 0; i < axes; i++)
-        to->shape[i] = common & 32 ? take_byte(from) % 7 : take_integer(from);
+    for (int i = 0; i < axes; i++) to->shape[i] = common & 32 ? take_byte(from) % 7 : take_integer(from);
     bool row_major = common & 64;
     int64_t stride = 1;
     for (int i = axes - 1; i >= 0; i--) {
@@ -81,15 +80,17 @@ static inline void take_descriptor(fuzz_bytes *from, fuzz_descriptor *to)
     uint8_t pointers = take_byte(from);
     t->shape = pointers % 16 == 1 ? NULL : to->shape;
     t->strides = pointers % 16 == 2 ? NULL : to->strides;
-    t->data = (void *)(uintptr_t)(pointers % 16 == 3 ? 0 : common & 128 ? 4096 + take_byte(from) : (uint64_t)take_integer(from));
+    t->data = (void *)(uintptr_t)(pointers % 16 == 3 ? 0
+                                  : common & 128     ? 4096 + take_byte(from)
+                                                     : (uint64_t)take_integer(from));
     t->byte_offset = pointers & 128 ? (uint64_t)take_integer(from) : 0;
 }
 
 /* Stops the fuzzer, which keeps the input. */
-#define EXPECT(condition)                                                                                              \
-    do {                                                                                                               \
-        if (!(condition))                                                                                              \
-            __builtin_trap();                                                                                          \
+#define EXPECT(condition)     \
+    do {                      \
+        if (!(condition))     \
+            __builtin_trap(); \
     } while (0)
 
 #endif

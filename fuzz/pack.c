@@ -1,5 +1,5 @@
-/* Owners and exports, made and given back in any order: everything is freed, once, and every export looks as exports must.
- * AddressSanitizer sees what is freed twice or used after that, its leak check what is not freed. */
+/* Owners and exports, made and given back in any order: everything is freed, once, and every export looks as exports
+ * must. AddressSanitizer sees what is freed twice or used after that, its leak check what is not freed. */
 #include <stdlib.h>
 
 #include "descriptor.h"
@@ -30,7 +30,8 @@ static void check_export(const DLTensor *exported, const DLTensor *view)
 {
     dlpackgo_fault fault;
     int64_t numel = dlpackgo_numel(view->shape, view->ndim);
-    EXPECT(exported->ndim == view->ndim && (exported->ndim == 0 || (exported->shape != NULL && exported->strides != NULL)));
+    EXPECT(exported->ndim == view->ndim &&
+           (exported->ndim == 0 || (exported->shape != NULL && exported->strides != NULL)));
     EXPECT(exported->shape != view->shape || view->ndim == 0);
     EXPECT(numel != 0 || exported->data == NULL);
     EXPECT(!dlpackgo_addressable(view->device.device_type) || exported->byte_offset == 0);
@@ -51,8 +52,7 @@ static dlpackgo_owner *new_owner(fuzz_bytes *from)
     int64_t nbytes = take_byte(from);
     dlpackgo_owner *owner = dlpackgo_owner_allocate(nbytes, true, &data);
     EXPECT(owner != NULL && (nbytes == 0) == (data == NULL) && (uintptr_t)data % DLPACKGO_ALIGNMENT == 0);
-    for (int64_t i = 0; i < nbytes; i++)
-        EXPECT(((char *)data)[i] == 0);
+    for (int64_t i = 0; i < nbytes; i++) EXPECT(((char *)data)[i] == 0);
     if (nbytes > 0)
         memset(data, 0xff, (size_t)nbytes);
     return owner;

@@ -30,9 +30,7 @@ def _build(folder: Path) -> None:
     if go is None or toolchain.missing():
         pytest.skip("Go, a C compiler and Python's headers are needed to build the module with the faults")
     installed = Path(dlpackgo._core.__file__ or "")
-    shutil.copytree(
-        installed.parent, folder / "dlpackgo", ignore=shutil.ignore_patterns("_core.*so", "__pycache__")
-    )
+    shutil.copytree(installed.parent, folder / "dlpackgo", ignore=shutil.ignore_patterns("_core.*so", "__pycache__"))
     output = folder / "dlpackgo" / installed.name
     subprocess.run(
         [go, "build", "-buildmode=c-shared", "-tags=faults", "-ldflags=-s -w", "-o", str(output), "./cmd/core"],

@@ -99,7 +99,9 @@ print("survived")
 
 
 @pytest.mark.case("X-1")
-@pytest.mark.parametrize("name", [None, "", "dltensor\0x", "DLTENSOR", "dltensor_versioned_", "used_dltensor", "x" * 1000])
+@pytest.mark.parametrize(
+    "name", [None, "", "dltensor\0x", "DLTENSOR", "dltensor_versioned_", "used_dltensor", "x" * 1000]
+)
 def test_capsules_with_other_names(name: str | None, run_with_faults: Callable[..., Any]) -> None:
     """A NULL pointer is behind none of them: a read of what a wrong name stands for would crash."""
     run_with_faults(

@@ -331,7 +331,8 @@ released.release()
 refused(lambda: dlpackgo.asarray(released))
 class Structure(ctypes.Structure):
     _fields_ = [("x", ctypes.c_int)]
-tried(lambda: dlpackgo.asarray(Structure()), lambda: dlpackgo.asarray((ctypes.c_char_p * 3)()), lambda: dlpackgo.asarray(np.array(["a"])))
+odd = [Structure(), (ctypes.c_char_p * 3)(), np.array(["a"])]
+tried(*(lambda given=given: dlpackgo.asarray(given) for given in odd))
 """,
     "exchange tables that lie": """
 def gives(status, address=None, exception=None):
