@@ -150,9 +150,8 @@ static int borrow_array(PyObject *object, call_argument *argument, int64_t *exte
 {
     DLTensor tensor;
     uint64_t flags;
-    if (!numpy_describe(object, &tensor, &flags, extents + DLPACKGO_MAX_NDIM))
+    if (!numpy_describe(object, &tensor, &flags, extents))
         return 0;
-    keep_extents(&tensor, extents);
     dlpackgo_view_describe(&argument->view, &tensor, flags);
     return 1;
 }
