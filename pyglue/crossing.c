@@ -99,6 +99,10 @@ crossing call_cross(call *c)
         return cross_interruptibly(c);
     if (is_quick(c)) {
         dlpackgoCall(&c->frame);
+        /* Go blocks signals for a moment when it is entered. One that comes just then is taken by a thread of Go's, and up to
+         * 3.12 Python would not notice before it next takes the GIL. */
+        if (PyErr_CheckSignals() < 0)
+            return INTERRUPTED;
     } else {
         Py_BEGIN_ALLOW_THREADS dlpackgoCall(&c->frame);
         Py_END_ALLOW_THREADS

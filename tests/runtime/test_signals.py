@@ -28,7 +28,6 @@ for number, timer in ((signal.SIGALRM, signal.ITIMER_REAL), (signal.SIGPROF, sig
     )
 
 
-@pytest.mark.xfail(reason="CPython before 3.13 is not told of a signal that a thread of Go took", strict=False)
 @pytest.mark.case("GO-5")
 def test_a_handler_runs_soon_although_quick_calls_into_go_keep_the_gil() -> None:
     """Entering Go blocks signals for a moment; one that comes just then is taken by a thread of Go's."""
