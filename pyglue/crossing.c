@@ -99,8 +99,8 @@ crossing call_cross(call *c)
         return cross_interruptibly(c);
     if (is_quick(c)) {
         dlpackgoCall(&c->frame);
-        /* Go blocks signals for a moment when it is entered. One that comes just then is taken by a thread of Go's, and up to
-         * 3.12 Python would not notice before it next takes the GIL. */
+        /* Go blocks signals for a moment when it is entered. One that comes just then is taken by a thread of Go's, and
+         * up to 3.12 Python would not notice before it next takes the GIL. */
         if (PyErr_CheckSignals() < 0)
             return INTERRUPTED;
     } else {

@@ -182,8 +182,12 @@ static PyObject *tensor_close(PyObject *object, PyObject *unused)
     }
     if (!self->closed) {
         self->closed = true;
+#ifndef Py_GIL_DISABLED
         self->view.data = NULL;
         release_memory(self);
+#endif
+        /* Without a GIL another thread may be about to export what this one closes: there the memory goes with the last
+         * reference to the tensor. */
     }
     Py_RETURN_NONE;
 }
