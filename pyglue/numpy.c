@@ -68,8 +68,8 @@ bool numpy_describe(PyObject *object, DLTensor *view, uint64_t *flags, int64_t *
     PyArrayObject *array = (PyArrayObject *)object;
     unsigned int type = (unsigned int)PyArray_TYPE(array);
     int array_flags = PyArray_FLAGS(array), ndim = PyArray_NDIM(array);
-    if (type >= DTYPE_COUNT || dtypes[type].bits == 0 || !(array_flags & NPY_ARRAY_ALIGNED) || !PyArray_ISNOTSWAPPED(array) ||
-        ndim > DLPACKGO_MAX_NDIM)
+    if (type >= DTYPE_COUNT || dtypes[type].bits == 0 || !(array_flags & NPY_ARRAY_ALIGNED) ||
+        !PyArray_ISNOTSWAPPED(array) || ndim > DLPACKGO_MAX_NDIM)
         return false;
     view->data = PyArray_DATA(array);
     view->device = (DLDevice){kDLCPU, 0};
