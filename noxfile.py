@@ -268,7 +268,7 @@ def sanitizers(session: nox.Session) -> None:
     go(session, "test", "-asan", *go_packages(), ASAN_OPTIONS="detect_leaks=0")
     provide(session, "-r", "tests/requirements.txt", built=wheel(session, "-asan"))
     library = subprocess.check_output(["gcc", "-print-file-name=libasan.so"], text=True).strip()
-    options = "detect_leaks=0:allocator_may_return_null=1"
+    options = "detect_leaks=0:allocator_may_return_null=1:handle_segv=0"
     run_pytest(session, "--capture=sys", "tests", LD_PRELOAD=library, ASAN_OPTIONS=options)
 
 

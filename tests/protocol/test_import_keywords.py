@@ -108,11 +108,12 @@ def test_a_copy_of_a_rare_type_keeps_every_bit(dtype: DTypeTriple) -> None:
         if count:
             assert copied.data_ptr != producer.address
             assert ctypes.string_at(copied.data_ptr, copied.nbytes) == before
-    exported = peek(tensor.__dlpack__(copy=True, max_version=(1, 3)))
+    capsule = tensor.__dlpack__(copy=True, max_version=(1, 3))
+    exported = peek(capsule)
     assert exported.dtype == dtype
     if count:
-        assert ctypes.string_at(exported.data or 0, tensor.nbytes)
-    del tensor
+        assert ctypes.string_at(exported.data or 0, tensor.nbytes) == before
+    del tensor, capsule
     assert producer.settle() == producer.described
 
 
