@@ -8,7 +8,7 @@ import pytest
 import dlpackgo
 
 SETTING = """
-import array, ctypes, gc, sys, threading, time, warnings
+import array, ctypes, gc, os, sys, threading, time, warnings
 import numpy as np
 from harness.abi import Deleter
 from harness.capsules import Taken, managed_in, new_capsule
@@ -73,7 +73,7 @@ for again in (dlpackgo.from_dlpack, dlpackgo.asarray, lambda x: faults.sum_of_tw
     recurses = Recurses()
     recurses.again = again
     refused(*everyway(recurses))
-threading.stack_size(1 << 20)
+threading.stack_size((64 if "asan" in os.environ.get("LD_PRELOAD", "") else 1) << 20)  # its frames are larger
 thread = threading.Thread(target=lambda: refused(*everyway(recurses)))
 thread.start()
 thread.join()
