@@ -403,8 +403,9 @@ NEW = Section(
 CALL = Section(
     "call",
     "Calls",
-    "A function in the other language that checks its arguments and does next to nothing, from Python. Arrays are vectors of"
-    " 1000 float64; every function refuses other dtypes, ranks and layouts. All peers keep the GIL.",
+    "A function in the other language that compares the sizes of its arguments, from Python. Arrays are vectors of 1000 float64."
+    " Every function refuses other dtypes and memory that it cannot read. The peers' also refuse other ranks and layouts, which"
+    " ours take, as nanobind's strided one does. All peers keep the GIL.",
     """
 import jax
 jax.config.update("jax_enable_x64", True)
@@ -448,6 +449,7 @@ pyo3_dlpack_a, pyo3_dlpack_b, pyo3_dlpack_c = (pyo3_dlpack.new(1000) for _ in ra
             "three NumPy arrays",
             "go.three_quick(a, b, c)",
             {
+                "nanobind, strided": "nanobind.three_strided(a, b, c)",
                 "pybind11, untyped": "pybind11.three_untyped(a, b, c)",
                 **each("PEER.three(a, b, c)", "nanobind", "pybind11", "tvm", "dlpark", "pyo3_dlpack"),
             },

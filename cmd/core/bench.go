@@ -49,7 +49,7 @@ func notEmpty(a safe.View[float64]) error {
 }
 
 func sameSize(a, b, c safe.View[float64]) error {
-	if a.Size() != b.Size() || a.Size() != c.Size() {
+	if n := a.Size(); n != b.Size() || n != c.Size() {
 		return errors.New("the arrays differ in size")
 	}
 	return nil

@@ -13,6 +13,9 @@ namespace nb = nanobind;
 
 using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
+// Any rank and layout, as our views have them.
+using View = nb::ndarray<const double, nb::device::cpu>;
+
 // What nanobind gives Python for an array that it owns: nb::array_api names its own class, which has __dlpack__ and the buffer
 // protocol. Without a framework the result would be a bare capsule, which can be used once and costs less.
 using Owned = nb::ndarray<nb::array_api, double, nb::ndim<1>>;
@@ -22,6 +25,11 @@ using Any = nb::ndarray<nb::ro>; // without ro, arrays that may only be read, as
 struct Array {
     Any held;
 };
+
+template <class Array> static void same_size(Array a, Array b, Array c) {
+    if (size_t n = a.size(); n != b.size() || n != c.size())
+        throw std::invalid_argument("the arrays differ in size");
+}
 
 static Owned new_vector(size_t n) {
     void *data = std::calloc(n ? n : 1, sizeof(double)); // ours are zeroed as well
@@ -42,11 +50,8 @@ NB_MODULE(peer_nanobind, m) {
         if (a.size() == 0)
             throw std::invalid_argument("a is empty");
     }, nb::arg("a").noconvert());
-    auto same_size = [](Vector a, Vector b, Vector c) {
-        if (a.size() != b.size() || a.size() != c.size())
-            throw std::invalid_argument("the arrays differ in size");
-    };
     auto a = nb::arg("a").noconvert(), b = nb::arg("b").noconvert(), c = nb::arg("c").noconvert();
-    m.def("three", same_size, a, b, c);
-    m.def("three_released", same_size, a, b, c, nb::call_guard<nb::gil_scoped_release>());
+    m.def("three", &same_size<Vector>, a, b, c);
+    m.def("three_strided", &same_size<View>, a, b, c);
+    m.def("three_released", &same_size<Vector>, a, b, c, nb::call_guard<nb::gil_scoped_release>());
 }

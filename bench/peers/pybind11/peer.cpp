@@ -12,7 +12,7 @@ using Vector = py::array_t<double, py::array::c_style>;
 
 template <class Array>
 static void same_size(const Array &a, const Array &b, const Array &c) {
-    if (a.size() != b.size() || a.size() != c.size())
+    if (auto n = a.size(); n != b.size() || n != c.size())
         throw py::value_error("the arrays differ in size");
 }
 
