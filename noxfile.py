@@ -286,9 +286,88 @@ def bench_go(session: nox.Session) -> None:
     go(session, "test", "-run=^$", "-bench=.", "-benchmem", *session.posargs, *go_packages())
 
 
+@nox.session(name="long-tests", python=MAIN_PYTHON)
+def long_tests(session: nox.Session) -> None:
+    """Run the tests that take minutes: millions of life cycles, a minute of threads each, hypothesis with its long profile."""
+    requirements = ["-r", "tests/requirements.txt", "-r", "tests/requirements-torch.txt"]
+    provide(session, *requirements, built=wheel(session, "-tags faults"))
+    run_pytest(session, "tests", "-m", "slow or not slow", HYPOTHESIS_PROFILE="long", DLPACKGO_STRESS_SECONDS="60")
+
+
 @nox.session(python=MAIN_PYTHON)
 def soak(session: nox.Session) -> None:
-    """Run the tests that take minutes: millions of life cycles, both heaps back at their baseline."""
-    requirements = ["-r", "tests/requirements.txt", "-r", "tests/requirements-torch.txt"]
-    provide(session, *requirements, built=wheel(session))
-    run_pytest(session, "tests", "-m", "slow or not slow", HYPOTHESIS_PROFILE="long")
+    """Do everything at once, at random: nox -s soak -- 3600 (10 minutes by default); a second number is the seed."""
+    provide(session, "-r", "tests/requirements.txt", built=wheel(session, "-tags faults"))
+    session.run("python", "tests/reliability/soak.py", *session.posargs)
+
+
+@nox.session(name="fuzz-c", venv_backend="none")
+def fuzz_c(session: nox.Session) -> None:
+    """Fuzz the C files that know nothing of Python: nox -s fuzz-c -- 600 (one minute each by default). Needs clang."""
+    seconds = session.posargs[0] if session.posargs else "60"
+    clang = next((name for name in ("clang", "clang-19") if shutil.which(name)), None)
+    if clang is None:
+        session.error("clang is not installed (Debian: apt install clang-19 libclang-rt-19-dev)")
+    sources = [f"safe/{name}.c" for name in ("validate", "layout", "copy", "owner", "pack")]
+    for target in ("validate", "copy", "pack"):
+        folder = VENV / "fuzz" / target
+        folder.mkdir(parents=True, exist_ok=True)
+        command = [str(clang), "-std=gnu11", "-g", "-O2", "-fsanitize=fuzzer,address,undefined", f"fuzz/{target}.c", *sources]
+        session.run(*command, "-fno-sanitize-recover=undefined", "-o", f"{folder}.bin", external=True)
+        options = [f"-max_total_time={seconds}", "-max_len=600", "-print_final_stats=1", f"-artifact_prefix={folder}-"]
+        session.run(f"{folder}.bin", *options, str(folder), f"fuzz/corpus/{target}", external=True)
+
+
+@nox.session(name="undefined-behaviour", python=MAIN_PYTHON)
+def undefined_behaviour(session: nox.Session) -> None:
+    """Run the tests with UndefinedBehaviorSanitizer and AddressSanitizer in the C code."""
+    compiler = VENV / "undefined-behaviour-gcc" / "gcc"  # one word, as Go wants it
+    compiler.parent.mkdir(parents=True, exist_ok=True)
+    options = "-fsanitize=undefined -fno-sanitize-recover=undefined"
+    compiler.write_text(f'#!/bin/sh\nexec {shutil.which("gcc")} {options} "$@"\n')
+    compiler.chmod(0o755)
+    os.environ["CC"] = str(compiler)
+    provide(session, "-r", "tests/requirements.txt", built=wheel(session, "-asan -tags=faults"))
+    names = ("libasan.so", "libubsan.so")
+    libraries = [subprocess.check_output(["gcc", f"-print-file-name={name}"], text=True).strip() for name in names]
+    sanitizer = "detect_leaks=0:allocator_may_return_null=1:handle_segv=0"
+    environment = {"LD_PRELOAD": " ".join(libraries), "ASAN_OPTIONS": sanitizer, "PYTHONMALLOC": "malloc"}
+    subjects = [f"tests/{name}" for name in ("reliability", "protocol", "tensor", "functions", "properties", "runtime")]
+    allocator = "--ignore=tests/reliability/test_allocation_failure.py"  # preloads an allocator of its own
+    run_pytest(session, "--capture=sys", "-m", "not slow", allocator, *subjects, **environment)
+
+
+@nox.session(python=MAIN_PYTHON)
+def valgrind(session: nox.Session) -> None:
+    """Walk through everything once under valgrind. Go's collector stays off: its memory pools confuse valgrind 3.19."""
+    os.environ["GOEXPERIMENT"] = "nodwarf5"
+    provide(session, built=wheel(session, "-tags=valgrind,faults -ldflags="))
+    suppressions = "--suppressions=tests/reliability/valgrind.supp"
+    command = ["valgrind", "-q", suppressions, "--error-exitcode=9", "python", "tests/reliability/under_valgrind.py"]
+    session.run(*command, external=True, env={"PYTHONMALLOC": "malloc", "GOGC": "off"})
+
+
+@nox.session(python=MAIN_PYTHON)
+def analyze(session: nox.Session) -> None:
+    """Read the C files with gcc's -fanalyzer and, where it is installed, clang-tidy."""
+    provide(session, "numpy", "-c", "tests/requirements.txt")
+    session.run("python", "tools/analyze.py")
+
+
+@nox.session(name="free-threaded", venv_backend="none")
+def free_threaded(session: nox.Session) -> None:
+    """Run the tests on a CPython without a GIL, which is built first (Debian only, some minutes)."""
+    prefix, folder = VENV / "python3.13t", VENV / "free-threaded"
+    session.run(sys.executable, "tools/free_threaded.py", str(prefix), external=True)
+    python = str(prefix / "venv" / "bin" / "python")
+    if not Path(python).exists():
+        session.run(str(prefix / "bin" / "python3"), "-m", "venv", str(prefix / "venv"), external=True)
+    packages = ["setuptools", "numpy<2.5", "pytest", "hypothesis"]  # NumPy 2.5 has no wheel for 3.13t
+    session.run(python, "-m", "pip", "install", "--quiet", "--only-binary=:all:", *packages, external=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(ROOT / "python" / "dlpackgo", folder / "dlpackgo", ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    build = [python, "setup.py", "build_ext", f"--build-lib={folder}", f"--build-temp={folder}-build"]
+    session.run(*build, external=True, env={"DLPACKGO_BUILD_FLAGS": "-tags=faults"})
+    subjects = [f"tests/{name}" for name in ("reliability", "protocol", "tensor")]
+    command = [python, "-m", "pytest", "-m", "not slow", *subjects, *session.posargs]
+    session.run(*command, external=True, env={"PYTHONPATH": str(folder), "DLPACKGO_STRESS_SECONDS": "10"})
