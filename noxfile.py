@@ -371,3 +371,14 @@ def free_threaded(session: nox.Session) -> None:
     subjects = [f"tests/{name}" for name in ("reliability", "protocol", "tensor")]
     command = [python, "-m", "pytest", "-m", "not slow", *subjects, *session.posargs]
     session.run(*command, external=True, env={"PYTHONPATH": str(folder), "DLPACKGO_STRESS_SECONDS": "10"})
+
+
+@nox.session(python=MAIN_PYTHON)
+def cuvs(session: nox.Session) -> None:
+    """Compile examples/cuvs against the headers of PyPI's packages (500 MB); it runs where there is a GPU."""
+    site = VENV / "cuvs-headers"
+    packages = ["libcuvs-cu12", "nvidia-cuda-runtime-cu12", "nvidia-cuda-nvcc-cu12", "apache-tvm-ffi"]
+    session.run("python", "-m", "pip", "install", "--quiet", "--no-deps", f"--target={site}", *packages)
+    headers = ["libcuvs/include", "nvidia/cuda_runtime/include", "nvidia/cuda_nvcc/include", "tvm_ffi/include"]
+    flags = " ".join(f"-I{site / folder}" for folder in headers)
+    go(session, "vet", "-tags=cuvs", "./examples/cuvs", CGO_CFLAGS=f"-O2 {flags}")
