@@ -311,11 +311,11 @@ def fuzz_c(session: nox.Session) -> None:
     sources = [f"safe/{name}.c" for name in ("validate", "layout", "copy", "owner", "pack")]
     for target in ("validate", "copy", "pack"):
         folder = VENV / "fuzz" / target
-        folder.mkdir(parents=True, exist_ok=True)
+        shutil.unpack_archive(ROOT / "fuzz" / "corpus" / f"{target}.zip", folder)
         command = [str(clang), "-std=gnu11", "-g", "-O2", "-fsanitize=fuzzer,address,undefined", f"fuzz/{target}.c", *sources]
         session.run(*command, "-fno-sanitize-recover=undefined", "-o", f"{folder}.bin", external=True)
         options = [f"-max_total_time={seconds}", "-max_len=600", "-print_final_stats=1", f"-artifact_prefix={folder}-"]
-        session.run(f"{folder}.bin", *options, str(folder), f"fuzz/corpus/{target}", external=True)
+        session.run(f"{folder}.bin", *options, str(folder), external=True)
 
 
 @nox.session(name="undefined-behaviour", python=MAIN_PYTHON)
