@@ -136,6 +136,7 @@ small, large = np.zeros(512), np.zeros(13_107_200)  # 4 kB, 100 MB
                 **each("PEER.Array(t)", *CAPSULE_CONSUMERS),
             },
             Bar("tvm-ffi", 0.45),
+            slower=ASKS_TORCH,
         ),
         Line(
             "JAX array",
@@ -155,6 +156,7 @@ small, large = np.zeros(512), np.zeros(13_107_200)  # 4 kB, 100 MB
                 "tvm-ffi": "tvm_ffi.from_dlpack(v)",
                 **each("PEER.Array(v)", *CAPSULE_CONSUMERS),
             },
+            slower=ASKS_DEVICE,
         ),
         Line(
             "each library's own",
@@ -230,6 +232,7 @@ jax_from_dlpack = jax.dlpack.from_dlpack
                 **by_owner("OWN.__dlpack__(max_version=(1, 3))", *OWNERS),
             },
             Bar("NumPy", 0.72),
+            slower=OWN_STRUCT,
         ),
         Line(
             "legacy capsule",
@@ -261,6 +264,7 @@ jax_from_dlpack = jax.dlpack.from_dlpack
             "to NumPy, by buffer",
             "np.asarray(own)",
             {"PyTorch": "np.asarray(t)", **by_owner("np.asarray(OWN)", "nanobind")},
+            slower="the format of the elements is searched in the table of all dtypes",
         ),
         Line(
             "to PyTorch",
@@ -320,6 +324,7 @@ dlpark_own, pyo3_dlpack_own = dlpark.new(1000), pyo3_dlpack.new(1000)
                     **{PEER_NAMES[owner]: f"{owner}_own" for owner in OWNERS},
                 }.items()
             },
+            slower=OWN_STRUCT,
         ),
         Line(
             "free: the capsule, not consumed",
@@ -469,18 +474,21 @@ pyo3_dlpack_a, pyo3_dlpack_b, pyo3_dlpack_c = (pyo3_dlpack.new(1000) for _ in ra
                 "dlpackgo, GIL released": "go.one(ta)",
                 **each("PEER.one(ta)", "nanobind", "tvm", "dlpark", "pyo3_dlpack"),
             },
+            slower=ASKS_TORCH,
         ),
         Line(
             "three PyTorch tensors",
             "go.three_quick(ta, tb, tc)",
             each("PEER.three(ta, tb, tc)", "nanobind", "tvm", "dlpark", "pyo3_dlpack"),
             Bar("tvm-ffi", 0.55),
+            slower=ASKS_TORCH,
         ),
         Line(
             "three PyTorch tensors, GIL released",
             "go.three(ta, tb, tc)",
             each("PEER.three(ta, tb, tc)", "tvm"),
             Bar("tvm-ffi", 0.62),
+            slower=ASKS_TORCH,
         ),
         Line(
             "three JAX arrays",

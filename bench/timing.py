@@ -43,9 +43,9 @@ class Loop:
     def prepare(self, namespace: Mapping[str, Any]) -> Run:
         """Compile it."""
         source = f"""
-def run(n):
+def run(turns):
     start = now()
-    for _ in repeat(None, n):
+    for _ in repeat(None, turns):
         {self.statement}
     return now() - start
 """
@@ -57,7 +57,7 @@ def run(n):
 
 @dataclass(frozen=True)
 class Batch:
-    """A statement that handles all of range(n), called batch, at once, and what is done before it, untimed.
+    """A statement that handles all of a range, called batch, at once, and what is done before it, untimed.
 
     What the statement binds to made lives until the next round begins: so making and freeing are told apart.
     """
@@ -71,9 +71,9 @@ class Batch:
         """Compile it."""
         source = f"""
 made = None
-def run(n):
+def run(turns):
     global made
-    batch = range(n)
+    batch = range(turns)
     {self.before}
     start = now()
     {self.statement}
