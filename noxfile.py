@@ -312,7 +312,15 @@ def fuzz_c(session: nox.Session) -> None:
     for target in ("validate", "copy", "pack"):
         folder = VENV / "fuzz" / target
         shutil.unpack_archive(ROOT / "fuzz" / "corpus" / f"{target}.zip", folder)
-        command = [str(clang), "-std=gnu11", "-g", "-O2", "-fsanitize=fuzzer,address,undefined", f"fuzz/{target}.c", *sources]
+        command = [
+            str(clang),
+            "-std=gnu11",
+            "-g",
+            "-O2",
+            "-fsanitize=fuzzer,address,undefined",
+            f"fuzz/{target}.c",
+            *sources,
+        ]
         session.run(*command, "-fno-sanitize-recover=undefined", "-o", f"{folder}.bin", external=True)
         options = [f"-max_total_time={seconds}", "-max_len=600", "-print_final_stats=1", f"-artifact_prefix={folder}-"]
         session.run(f"{folder}.bin", *options, str(folder), external=True)
@@ -365,7 +373,9 @@ def free_threaded(session: nox.Session) -> None:
     packages = ["setuptools", "numpy<2.5", "pytest", "hypothesis"]  # NumPy 2.5 has no wheel for 3.13t
     session.run(python, "-m", "pip", "install", "--quiet", "--only-binary=:all:", *packages, external=True)
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(ROOT / "python" / "dlpackgo", folder / "dlpackgo", ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    shutil.copytree(
+        ROOT / "python" / "dlpackgo", folder / "dlpackgo", ignore=shutil.ignore_patterns("*.so", "__pycache__")
+    )
     build = [python, "setup.py", "build_ext", f"--build-lib={folder}", f"--build-temp={folder}-build"]
     session.run(*build, external=True, env={"DLPACKGO_BUILD_FLAGS": "-tags=faults"})
     subjects = [f"tests/{name}" for name in ("reliability", "protocol", "tensor")]

@@ -1,6 +1,6 @@
 """Reads the C files with gcc's -fanalyzer and clang-tidy; 1 when they find something that is not in ACCEPTED.
 
-    python tools/analyze.py
+python tools/analyze.py
 """
 
 from __future__ import annotations
@@ -18,8 +18,14 @@ import toolchain
 ACCEPTED = {
     ("pyglue/tensor.c", "-Wanalyzer-malloc-leak"): "objects of the free list are counted, the analyzer cannot follow",
     ("pyglue/values.c", "-Wanalyzer-null-dereference"): "a tensor with elements has data, says the validator",
-    ("safe/validate.c", "clang-analyzer-core.NullDereference"): "with ndim above 0 there is a shape, a rule before says",
-    ("safe/copy.c", "clang-analyzer-core.UndefinedBinaryOperatorResult"): "a tensor that is not contiguous has an axis left",
+    (
+        "safe/validate.c",
+        "clang-analyzer-core.NullDereference",
+    ): "with ndim above 0 there is a shape, a rule before says",
+    (
+        "safe/copy.c",
+        "clang-analyzer-core.UndefinedBinaryOperatorResult",
+    ): "a tensor that is not contiguous has an axis left",
     ("safe/copy.c", "bugprone-macro-parentheses"): "the argument is a case label",
 }
 CHECKS = (

@@ -24,11 +24,11 @@ from typing import Any
 TESTS = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(TESTS))
 
-import numpy as np
-from harness.processes import fork_and
-from harness.producers import Producer
+import numpy as np  # noqa: E402
+from harness.processes import fork_and  # noqa: E402
+from harness.producers import Producer  # noqa: E402
 
-import dlpackgo
+import dlpackgo  # noqa: E402
 
 faults: Any = dlpackgo._core.faults  # type: ignore[attr-defined]  # built with -tags faults
 REFUSALS = (TypeError, ValueError, BufferError, RuntimeError, IndexError)
@@ -185,7 +185,10 @@ def main() -> None:
     while time.monotonic() < end and not errors:
         # New threads again and again: their first calls and their ends are part of it.
         last = min(end, time.monotonic() + 10)
-        threads = [threading.Thread(target=work, args=(choose.randrange(2**32), last)) for _ in range(choose.choice([2, 4, 8, 16]))]
+        threads = [
+            threading.Thread(target=work, args=(choose.randrange(2**32), last))
+            for _ in range(choose.choice([2, 4, 8, 16]))
+        ]
         for thread in threads:
             thread.start()
         while time.monotonic() < last and not errors:
@@ -209,8 +212,10 @@ def main() -> None:
     if errors:
         raise errors[0]
     assert dlpackgo._core._live() == before, (before, dlpackgo._core._live())
-    print(f"{sum(done.values())} operations: {dict(done)}; signals: {sum(signals.values())}; memory {used >> 20} MB after "
-          f"30 s, {resident() >> 20} MB at the end")
+    print(
+        f"{sum(done.values())} operations: {dict(done)}; signals: {sum(signals.values())}; memory {used >> 20} MB after "
+        f"30 s, {resident() >> 20} MB at the end"
+    )
 
 
 if __name__ == "__main__":
