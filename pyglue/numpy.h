@@ -19,8 +19,8 @@ static inline bool numpy_lane_takes(PyObject *object)
 }
 
 /* Describes an array in view, with shape and strides in extents, which has room for both. False, without an exception,
- * for what the capsule way has to judge: byte-swapped, misaligned and structured arrays, and strides that are no multiple
- * of the item size. */
+ * for what the capsule way has to judge: byte-swapped, misaligned and structured arrays, and strides that are no
+ * multiple of the item size. */
 bool numpy_describe(PyObject *array, DLTensor *view, uint64_t *flags, int64_t *extents);
 
 /* A tensor on the memory of the array; NULL without an exception where numpy_describe says false. */

@@ -35,7 +35,8 @@ void dlpackgo_row_major_strides(const int64_t *shape, int ndim, int64_t *strides
     for (int axis = ndim - 1; axis >= 0; axis--) {
         strides[axis] = stride;
         if (shape[axis] > 1) {
-            stride = (int64_t)((uint64_t)stride * (uint64_t)shape[axis]); /* may wrap: some call this before they validate */
+            stride =
+                (int64_t)((uint64_t)stride * (uint64_t)shape[axis]); /* may wrap: some call this before they validate */
         }
     }
 }
