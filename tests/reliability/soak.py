@@ -95,10 +95,9 @@ def go_memory(choose: random.Random) -> None:
 
 
 def panic(choose: random.Random) -> None:
-    choose.choice(
-        [lambda: refused(faults.panic, "soak"), lambda: refused(faults.index_error, 5), lambda: refused(faults.nil_dereference),
-         lambda: refused(faults.goexit_interruptible), lambda: refused(faults.goroutine_panic)]
-    )()  # fmt: skip
+    quiet = (faults.nil_dereference, faults.goexit_interruptible, faults.goroutine_panic)
+    function, *arguments = choose.choice([(faults.panic, "soak"), (faults.index_error, 5), *((one,) for one in quiet)])
+    refused(function, *arguments)
 
 
 def interrupt(choose: random.Random) -> None:

@@ -403,7 +403,7 @@ def test_a_producer_that_lies(lie: str, run_with_faults: Callable[..., Any]) -> 
 
 def test_a_pickle_that_was_tampered_with_is_refused() -> None:
     """Whatever stands in a pickle, a tensor made from it lies within the bytes that came along."""
-    unpickle = dlpackgo._core._unpickle
+    unpickle: Any = dlpackgo._core._unpickle  # type: ignore[attr-defined]  # not for users
     eight = b"12345678"
     accepted = unpickle(eight, (2, 64, 1), (1,), 0)
     assert accepted.readonly and accepted.nbytes == 8

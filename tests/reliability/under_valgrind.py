@@ -35,7 +35,7 @@ def refused(call: Callable[[], Any]) -> None:
 def imports_and_exports() -> None:
     for form in ("legacy", "versioned"):
         for rank in (0, 1, 3, 4, 5, 64):
-            producer = Producer((1,) * rank, form=form)  # type: ignore[arg-type]
+            producer = Producer((1,) * rank, form=form)
             tensor = dlpackgo.from_dlpack(producer)
             taken = Taken(tensor.__dlpack__(max_version=(1, 0)))
             del tensor
