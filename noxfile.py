@@ -349,7 +349,7 @@ def undefined_behaviour(session: nox.Session) -> None:
 def valgrind(session: nox.Session) -> None:
     """Walk through everything once under valgrind. Go's collector stays off: its memory pools confuse valgrind 3.19."""
     os.environ["GOEXPERIMENT"] = "nodwarf5"
-    provide(session, built=wheel(session, "-tags=valgrind,faults -ldflags="))
+    provide(session, "pip", built=wheel(session, "-tags=valgrind,faults -ldflags="))
     suppressions = "--suppressions=tests/reliability/valgrind.supp"
     command = ["valgrind", "-q", suppressions, "--error-exitcode=9", "python", "tests/reliability/under_valgrind.py"]
     session.run(*command, external=True, env={"PYTHONMALLOC": "malloc", "GOGC": "off"})

@@ -89,8 +89,10 @@ static int expected_rule(const DLManagedTensorVersioned *managed)
     for (int i = 0; i < t->ndim; i++) {
         empty = empty || t->shape[i] == 0;
         numel *= larger(t->shape[i], 1);
+        if (numel > LARGEST)
+            return DLPACKGO_RULE_SIZE;
         wide bytes = packed ? (numel * bits + 7) / 8 : numel * item;
-        if (numel > LARGEST || bytes > LARGEST)
+        if (bytes > LARGEST)
             return DLPACKGO_RULE_SIZE;
     }
     if (empty)

@@ -140,7 +140,7 @@ static int borrow_by_table(PyObject *object, call_argument *argument, int64_t *e
     keep_extents(&tensor, extents);
     if (dlpackgo_validate(&tensor, 0, &fault) < 0)
         return 0;
-    tensor.data = (char *)tensor.data + tensor.byte_offset;
+    tensor.data = dlpackgo_first(&tensor);
     tensor.byte_offset = 0;
     dlpackgo_view_describe(&argument->view, &tensor, 0);
     return torch && torch_check(object, &tensor.dtype) < 0 ? -1 : 1;

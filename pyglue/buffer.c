@@ -72,7 +72,7 @@ int tensor_getbuffer(PyObject *object, Py_buffer *buffer, int request)
             strides[i] = (Py_ssize_t)((uint64_t)self->view.strides[i] * (uint64_t)item);
     }
     _Static_assert(sizeof(Py_ssize_t) == sizeof(int64_t), "shapes are shared with the buffer");
-    buffer->buf = tensor_numel(self) == 0 ? &nothing : (char *)self->view.data + self->view.byte_offset;
+    buffer->buf = tensor_numel(self) == 0 ? &nothing : dlpackgo_first(&self->view);
     buffer->len = (Py_ssize_t)tensor_nbytes(self);
     buffer->itemsize = item;
     buffer->readonly = tensor_readonly(self);

@@ -41,7 +41,7 @@ TensorObject *read_descriptor(const DLTensor *foreign, uint64_t flags)
         dlpackgo_row_major_strides(shape, copy.ndim, strides);
     copy.strides = strides;
     if (dlpackgo_addressable(copy.device.device_type)) {
-        copy.data = (char *)copy.data + copy.byte_offset;
+        copy.data = dlpackgo_first(&copy);
         copy.byte_offset = 0;
     }
     tensor->view = copy;

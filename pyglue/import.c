@@ -138,8 +138,7 @@ static int is_unflagged_copy(PyObject *producer, const producer_type *type, cons
         shared = &((DLManagedTensorVersioned *)managed)->dl_tensor;
     else if (kind == CAPSULE_LEGACY)
         shared = &((DLManagedTensor *)managed)->dl_tensor;
-    bool same = shared == NULL ||
-                (char *)shared->data + shared->byte_offset == (char *)tensor->view.data + tensor->view.byte_offset;
+    bool same = shared == NULL || dlpackgo_first(shared) == dlpackgo_first(&tensor->view);
     Py_DECREF(capsule);
     return !same;
 }

@@ -248,7 +248,7 @@ PyObject *numpy_export(TensorObject *tensor, bool *taken)
         return NULL;
     }
     static char nothing; /* NumPy allocates when it is given no address */
-    void *data = tensor_numel(tensor) == 0 ? &nothing : (char *)tensor->view.data + tensor->view.byte_offset;
+    void *data = tensor_numel(tensor) == 0 ? &nothing : dlpackgo_first(&tensor->view);
     PyObject *array = PyArray_NewFromDescr(&PyArray_Type, descriptor, tensor->view.ndim, (npy_intp *)tensor->view.shape,
                                            strides, data, tensor_readonly(tensor) ? 0 : NPY_ARRAY_WRITEABLE, NULL);
     if (array == NULL ||

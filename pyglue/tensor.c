@@ -238,7 +238,7 @@ GETTER(dtype, dtype_object(self->view.dtype))
 GETTER(device, device_object(self->view.device))
 GETTER(readonly, PyBool_FromLong(tensor_readonly(self)))
 GETTER(is_contiguous, PyBool_FromLong(tensor_contiguous(self)))
-GETTER(data_ptr, PyLong_FromVoidPtr((char *)self->view.data + self->view.byte_offset))
+GETTER(data_ptr, PyLong_FromVoidPtr(dlpackgo_first(&self->view)))
 GETTER(closed, PyBool_FromLong(self->closed))
 
 static PyGetSetDef tensor_attributes[] = {

@@ -164,7 +164,7 @@ static PyObject *lane_value(const TensorObject *self, const char *base, int64_t 
 static PyObject *element_value(const TensorObject *self, int64_t offset)
 {
     DLDataType dtype = self->view.dtype;
-    const char *data = (const char *)self->view.data + self->view.byte_offset;
+    const char *data = dlpackgo_first(&self->view);
     bool packed = dtype.bits * dtype.lanes % 8 != 0 && !(self->flags & DLPACK_SUBBYTE_PADDED);
     int64_t first = packed ? offset * dtype.lanes : 0;
     const char *base = packed ? data : data + offset * dlpackgo_item_size(dtype, self->flags);

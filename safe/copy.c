@@ -67,7 +67,7 @@ static char *copy_axes(char *to, const char *from, const axes *of, int axis, int
 void dlpackgo_copy_row_major(const DLTensor *view, uint64_t flags, void *destination)
 {
     int64_t numel = dlpackgo_numel(view->shape, view->ndim);
-    const char *from = (const char *)view->data + view->byte_offset;
+    const char *from = dlpackgo_first(view);
     if (numel == 0)
         return;
     if (view->strides == NULL || dlpackgo_is_contiguous(view->shape, view->strides, view->ndim)) {

@@ -29,6 +29,13 @@ static inline bool dlpackgo_addressable(int32_t device_type)
     return dlpackgo_device_in(DLPACKGO_ADDRESSABLE_DEVICES, device_type);
 }
 
+/* Where a tensor begins. That of an empty one may be any number: it is counted as one, since a pointer must not wrap
+ * around. */
+static inline void *dlpackgo_first(const DLTensor *tensor)
+{
+    return (void *)((uintptr_t)tensor->data + tensor->byte_offset);
+}
+
 /* Whether elements are packed without regard to byte borders. */
 static inline bool dlpackgo_is_packed(DLDataType dtype, uint64_t flags)
 {

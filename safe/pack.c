@@ -20,7 +20,7 @@ static void describe(DLTensor *tensor, int64_t *extents, const DLTensor *view)
             dlpackgo_row_major_strides(tensor->shape, view->ndim, tensor->strides);
     }
     if (dlpackgo_addressable(view->device.device_type)) {
-        tensor->data = (void *)((uintptr_t)view->data + view->byte_offset); /* of an empty tensor it may wrap around */
+        tensor->data = dlpackgo_first(view);
         tensor->byte_offset = 0;
     }
     if (dlpackgo_numel(view->shape, view->ndim) == 0)
