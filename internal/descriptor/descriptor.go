@@ -4,6 +4,7 @@ package descriptor
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 	"unsafe"
 
 	"github.com/dlpackgo/dlpackgo/ffi"
@@ -40,6 +41,7 @@ func (d *Description) Versioned() *ffi.DLManagedTensorVersioned {
 	if d.NDim <= ffi.MaxNDim && (short(d.Shape, d.NDim) || short(d.Strides, d.NDim)) {
 		panic("descriptor: shape and strides must have NDim entries, or be nil")
 	}
+	d.Shape, d.Strides = onHeap(d.Shape), onHeap(d.Strides)
 	// Memory without pointers, in the eyes of the garbage collector and of cgo: what stands in it may point anywhere.
 	memory := new([unsafe.Sizeof(ffi.DLManagedTensorVersioned{}) / 8]uint64)
 	m := (*ffi.DLManagedTensorVersioned)(unsafe.Pointer(memory))
@@ -55,6 +57,12 @@ func (d *Description) Versioned() *ffi.DLManagedTensorVersioned {
 	*(*uintptr)(unsafe.Pointer(&m.DLTensor.Strides)) = address(d.Strides)
 	return m
 }
+
+// onHeap returns a copy of s that stays where it is: a slice that the compiler has put on the stack moves with it, and the
+// address of it that a descriptor holds does not.
+//
+//go:noinline
+func onHeap(s []int64) []int64 { return slices.Clone(s) }
 
 // Tensor is the tensor of Versioned.
 func (d *Description) Tensor() *ffi.DLTensor { return &d.Versioned().DLTensor }
