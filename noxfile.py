@@ -347,9 +347,9 @@ def undefined_behaviour(session: nox.Session) -> None:
 
 @nox.session(python=MAIN_PYTHON)
 def valgrind(session: nox.Session) -> None:
-    """Walk through everything once under valgrind. Go's collector stays off: its memory pools confuse valgrind 3.19."""
+    """Walk through everything once under valgrind, with symbols. Without Go's collector, whose pools confuse valgrind 3.19."""
     os.environ["GOEXPERIMENT"] = "nodwarf5"
-    provide(session, "pip", built=wheel(session, "-tags=valgrind,faults -ldflags="))
+    provide(session, "pip", built=wheel(session, "-tags=valgrind,faults -ldflags=-linkmode=external"))
     suppressions = "--suppressions=tests/reliability/valgrind.supp"
     command = ["valgrind", "-q", suppressions, "--error-exitcode=9", "python", "tests/reliability/under_valgrind.py"]
     session.run(*command, external=True, env={"PYTHONMALLOC": "malloc", "GOGC": "off"})
