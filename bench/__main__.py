@@ -57,7 +57,7 @@ def main() -> int:
         prog="bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     keys = [section.key for section in catalogue.SECTIONS]
-    parser.add_argument("--passes", type=int, default=5, help="how often everything is measured (5)")
+    parser.add_argument("--passes", type=int, default=3, help="how often everything is measured (3)")
     parser.add_argument("--section", action="append", choices=keys, help="measure these alone")
     parser.add_argument("--bars", action="store_true", help="measure only the lines that have a bar")
     parser.add_argument("--cycles", type=int, default=10_000_000, help="life cycles after which memory is compared")
