@@ -69,6 +69,7 @@ PEER_NAMES = {
 
 # --- import ---------------------------------------------------------------------------------------------------------
 
+VALIDATES = "ours holds the whole descriptor against every rule of the standard before anything trusts it"
 OWN_STRUCT = "nanobind hands out the one struct that its array has anyway; ours makes one for each export"
 ASKS_TORCH = (
     "every torch tensor is asked whether it requires a gradient and whether it is lazily negated, which DLPack cannot say and"
@@ -115,6 +116,7 @@ small, large = np.zeros(512), np.zeros(13_107_200)  # 4 kB, 100 MB
                 **each("PEER.Array(subclass)", *CAPSULE_CONSUMERS),
             },
             Bar("NumPy", 0.72),
+            slower=VALIDATES,
         ),
         Line(
             "versioned capsule, made and consumed",
@@ -161,6 +163,7 @@ small, large = np.zeros(512), np.zeros(13_107_200)  # 4 kB, 100 MB
                 "tvm-ffi": "tvm_ffi.from_dlpack(v)",
                 **each("PEER.Array(v)", *CAPSULE_CONSUMERS),
             },
+            slower=VALIDATES,
         ),
         Line(
             "each library's own",
@@ -341,6 +344,7 @@ dlpark_own, pyo3_dlpack_own = dlpark.new(1000), pyo3_dlpack.new(1000)
                     **{PEER_NAMES[owner]: f"{owner}_own" for owner in OWNERS},
                 }.items()
             },
+            slower=OWN_STRUCT,
         ),
         Line(
             "consume: NumPy's versioned capsule",
@@ -665,7 +669,12 @@ SVD = Line(
     "dlpackgo.linalg.svd(square)",
     {"NumPy": "np.linalg.svd(square, full_matrices=False)"},
 )
-EIGH = Line("symmetric eigenvalues, 256", "dlpackgo.linalg.eigh(symmetric)", {"NumPy": "np.linalg.eigh(symmetric)"})
+EIGH = Line(
+    "symmetric eigenvalues, 256",
+    "dlpackgo.linalg.eigh(symmetric)",
+    {"NumPy": "np.linalg.eigh(symmetric)"},
+    slower="ours looks first whether the matrix is symmetric; NumPy reads one triangle",
+)
 
 GONUM_SLOWER = (
     "gonum's code is Go with little assembly; NumPy calls OpenBLAS. Take the openblas backend, or NumPy's function"
