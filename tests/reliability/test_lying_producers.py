@@ -163,7 +163,7 @@ for form in ("legacy", "versioned"):
     assert producer.settle() == 1
 """,
     "the descriptor changes while it is read": """
-producer = Producer((3,), dtype=(2, 64, 1), form="versioned")
+producer = Producer((3,) + (1,) * 63, dtype=(2, 64, 1), ndim=1, form="versioned")  # its extents are there for every rank
 np.frombuffer(producer.buffer, np.float64)[:] = 1
 managed = producer.describe(versioned=True)
 stop = threading.Event()
