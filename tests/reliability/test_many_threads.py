@@ -142,7 +142,6 @@ assert settled(before), (before, dlpackgo._core._live())
     )
 
 
-@pytest.mark.xfail(FREE_THREADED, reason="close() is not yet safe against uses in other threads there", strict=False)
 @pytest.mark.case("G-3")
 def test_tensors_that_other_threads_close() -> None:
     """Whoever comes too late is told so; nobody reads memory that was given back."""
