@@ -1,7 +1,7 @@
 """Builds the free-threaded CPython 3.13 of Debian's source package: python tools/free_threaded.py FOLDER [--tsan].
 
 For machines that no registry offers a 3.13t to. It takes about 3 minutes on 2 cores. FOLDER/bin/python3 is the result; it is
-left as it is when it is there already. --tsan builds with clang and ThreadSanitizer, for the session of that name.
+left as it is when it is there already. --tsan builds with clang and ThreadSanitizer: a module whose C is built with clang -fsanitize=thread can be run on it.
 
 Needs a Debian with apt, its archive keyring of 2025 or later, make, a C compiler and zlib's, libffi's and OpenSSL's headers.
 """
@@ -57,9 +57,6 @@ def build(source: Path, prefix: Path, tsan: bool) -> None:
     subprocess.run([str(source / "configure"), "-q", *options], cwd=source, env=environment, check=True)
     subprocess.run(["make", "-s", f"-j{os.cpu_count()}"], cwd=source, env=environment, check=True)
     subprocess.run(["make", "-s", "install"], cwd=source, env=environment, check=True)
-    suppressions = source / "Tools" / "tsan" / "suppressions_free_threading.txt"
-    if suppressions.exists():
-        shutil.copy(suppressions, prefix)
 
 
 def main() -> None:
