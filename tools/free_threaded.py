@@ -1,7 +1,8 @@
 """Builds the free-threaded CPython 3.13 of Debian's source package: python tools/free_threaded.py FOLDER [--tsan].
 
 For machines that no registry offers a 3.13t to. It takes about 3 minutes on 2 cores. FOLDER/bin/python3 is the result; it is
-left as it is when it is there already. --tsan builds with clang and ThreadSanitizer: a module whose C is built with clang -fsanitize=thread can be run on it.
+left as it is when it is there already. --tsan builds with clang and ThreadSanitizer: a module whose C is built with
+clang -fsanitize=thread can be run on it.
 
 Needs a Debian with apt, its archive keyring of 2025 or later, make, a C compiler and zlib's, libffi's and OpenSSL's headers.
 """
