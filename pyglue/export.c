@@ -153,15 +153,10 @@ static int parse_request(export_request *request, PyObject *const *args, Py_ssiz
 
 /* --- policy ------------------------------------------------------------------------------------------------------- */
 
-static bool same_device(DLDevice a, DLDevice b)
-{
-    return a.device_type == b.device_type && a.device_id == b.device_id;
-}
-
 /* A copy for a consumer that asked for another device: the host is the only one that can be served. */
 static TensorObject *copy_to(TensorObject *self, const export_request *request)
 {
-    bool to_host = same_device(request->device, (DLDevice){kDLCPU, 0});
+    bool to_host = device_same(request->device, (DLDevice){kDLCPU, 0});
     bool movable = tensor_moved_by_producer(self) || dlpackgo_host_accessible(self->view.device.device_type);
     char here[32], there[32];
     if (to_host && movable && request->copy != 0)
@@ -198,7 +193,7 @@ static int check_legacy(const TensorObject *exported)
 /* The tensor to export for the request: a new reference to self or to a copy; *flags is what the export says. */
 static TensorObject *negotiate(TensorObject *self, const export_request *request, uint64_t *flags)
 {
-    bool elsewhere = request->has_device && !same_device(request->device, self->view.device);
+    bool elsewhere = request->has_device && !device_same(request->device, self->view.device);
     bool copied = elsewhere || request->copy == 1;
     if (stream_check(self, request->stream) < 0)
         return NULL;
@@ -251,7 +246,7 @@ PyObject *tensor_dlpack_device(PyObject *object, PyObject *unused)
 {
     DLDevice device = ((TensorObject *)object)->view.device;
     (void)unused;
-    if (same_device(device, (DLDevice){kDLCPU, 0}))
+    if (device_same(device, (DLDevice){kDLCPU, 0}))
         return Py_NewRef(host_pair);
     return Py_BuildValue("(ii)", (int)device.device_type, (int)device.device_id);
 }

@@ -24,21 +24,16 @@ typedef struct {
 /* --- judge and settle: what the caller asked for against what came -------------------------------------------------
  */
 
-static bool same_device(DLDevice a, DLDevice b)
-{
-    return a.device_type == b.device_type && a.device_id == b.device_id;
-}
-
 /* 0 when the tensor serves the request as it is, 1 when a copy on the host does, -1 with an exception when neither. */
 static int must_copy(TensorObject *tensor, bool copied, const import_request *request)
 {
     DLDevice device = tensor->view.device;
-    bool elsewhere = request->has_device && !same_device(device, request->device);
+    bool elsewhere = request->has_device && !device_same(device, request->device);
     /* A copy is row-major; NumPy's own keeps the order of what it copies. */
     bool good_copy = copied && (tensor_contiguous(tensor) || !dlpackgo_host_accessible(device.device_type));
     if (!elsewhere && (request->copy != 1 || good_copy))
         return 0;
-    bool to_host = !request->has_device || same_device(request->device, (DLDevice){kDLCPU, 0});
+    bool to_host = !request->has_device || device_same(request->device, (DLDevice){kDLCPU, 0});
     char here[32], there[32];
     if (elsewhere && (!to_host || request->copy == 0 || !dlpackgo_host_accessible(device.device_type))) {
         PyErr_Format(PyExc_BufferError, "the producer gave memory on %s, and device %s was asked for%s",
@@ -264,7 +259,7 @@ static imported import_own(TensorObject *source, const import_request *request)
 {
     if (tensor_check_open(source) < 0)
         return failed(NULL);
-    bool elsewhere = request->has_device && !same_device(request->device, source->view.device);
+    bool elsewhere = request->has_device && !device_same(request->device, source->view.device);
     if ((elsewhere || request->copy == 1) && request->copy != 0 && tensor_moved_by_producer(source))
         return (imported){import_again(source, request->has_device ? &request->device : NULL, request->copy), true};
     TensorObject *tensor = tensor_share(source, source->view.ndim);

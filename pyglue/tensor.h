@@ -153,6 +153,10 @@ const char *dtype_buffer_format(DLDataType dtype); /* NULL where the buffer prot
 bool dtype_from_buffer_format(const char *format, Py_ssize_t itemsize, DLDataType *dtype);
 
 /* --- device.c --- */
+static inline bool device_same(DLDevice a, DLDevice b)
+{
+    return a.device_type == b.device_type && a.device_id == b.device_id;
+}
 int device_ready(PyObject *module);
 PyObject *device_object(DLDevice device);
 int device_parse(PyObject *object, DLDevice *device);      /* a pair, or a name such as "cuda:1" */
