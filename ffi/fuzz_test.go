@@ -25,6 +25,6 @@ func requireOracle(t *testing.T, header, axes []byte) {
 }
 
 func TestValidatorAgreesWithOracleOnMutations(t *testing.T) {
-	const seed = 1
-	descriptor.Mutations(descriptor.Executions(t, 50_000), seed, func(header, axes []byte) { requireOracle(t, header, axes) })
+	n, random := descriptor.Drive(t, 50_000)
+	descriptor.Mutations(n, random, func(header, axes []byte) { requireOracle(t, header, axes) })
 }

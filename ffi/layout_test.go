@@ -65,8 +65,9 @@ func TestRowMajorStridesCountUpWithoutGaps(t *testing.T) {
 	}
 }
 
-// requireLayout compares the layout functions with what counting all elements says.
-func requireLayout(t *testing.T, shape, strides []int64) {
+// requireLayout compares the layout functions with what counting all elements says, and returns whether two of those share
+// memory.
+func requireLayout(t *testing.T, shape, strides []int64) (overlap bool) {
 	t.Helper()
 	all := offsets(shape, strides)
 	contiguous := true
@@ -89,9 +90,11 @@ func requireLayout(t *testing.T, shape, strides []int64) {
 		}
 	}
 	slices.Sort(all)
-	if unique := len(slices.Compact(slices.Clone(all))); unique < len(all) && !ffi.MayOverlap(shape, strides) {
+	overlap = len(slices.Compact(slices.Clone(all))) < len(all)
+	if overlap && !ffi.MayOverlap(shape, strides) {
 		t.Errorf("%v %v: elements overlap, and MayOverlap says no", shape, strides)
 	}
+	return overlap
 }
 
 func TestLayoutAgreesWithCountingAllElements(t *testing.T) {
@@ -111,6 +114,16 @@ func TestLayoutAgreesWithCountingAllElements(t *testing.T) {
 		}
 		fill(0)
 	}
+}
+
+func TestLayoutAgreesWithCountingAllElementsOfAnyLayout(t *testing.T) {
+	n, random := descriptor.Drive(t, 20_000)
+	descriptor.Layouts(n, random, func(l descriptor.Layout) {
+		overlap := requireLayout(t, l.Shape, l.Strides)
+		if l.Derived && ffi.MayOverlap(l.Shape, l.Strides) != overlap {
+			t.Errorf("%v %v: that elements overlap is %v, and MayOverlap is not exact", l.Shape, l.Strides, overlap)
+		}
+	})
 }
 
 func FuzzLayoutAgreesWithCountingAllElements(f *testing.F) {

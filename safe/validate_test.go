@@ -39,8 +39,18 @@ func requireAgreement(t *testing.T, header, axes []byte) {
 }
 
 func TestValidatorInCAgreesWithGoOnMutations(t *testing.T) {
-	const seed = 2
-	descriptor.Mutations(descriptor.Executions(t, 100_000), seed, func(header, axes []byte) { requireAgreement(t, header, axes) })
+	n, random := descriptor.Drive(t, 100_000)
+	descriptor.Mutations(n, random, func(header, axes []byte) { requireAgreement(t, header, axes) })
+}
+
+func TestLayoutInCAgreesWithGoOnAnyLayout(t *testing.T) {
+	dtypes := []ffi.DLDataType{ffi.DTFloat32, ffi.DTComplex128, ffi.DTBool, ffi.DTFloat4E2M1FN, ffi.DTFloat6E2M3FN, {Code: ffi.Int, Bits: 4, Lanes: 3}}
+	n, random := descriptor.Drive(t, 20_000)
+	descriptor.Layouts(n, random, func(l descriptor.Layout) {
+		d := descriptor.New(l.Shape...)
+		d.Strides, d.DType, d.Flags = l.Strides, dtypes[random.IntN(len(dtypes))], ffi.Flags(random.IntN(8))
+		requireSameLayout(t, d)
+	})
 }
 
 // requireSameText compares the messages, also when the buffer is too short for them.

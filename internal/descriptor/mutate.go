@@ -2,33 +2,15 @@ package descriptor
 
 import (
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
-	"testing"
 )
-
-// Executions returns how many inputs a test that goes through mutations is to try: those of the environment variable
-// DLPACKGO_EXECUTIONS, else usual.
-func Executions(t *testing.T, usual int) int {
-	text := os.Getenv("DLPACKGO_EXECUTIONS")
-	if text == "" {
-		return usual
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatalf("DLPACKGO_EXECUTIONS: %v", err)
-	}
-	return n
-}
 
 // Mutations hands n inputs for Parse to try: seeds of which one to four bytes were changed. They are no match for a fuzzer
 // that watches the code, and a hundred times as many. The slices are used again.
-func Mutations(n int, seed uint64, try func(header, axes []byte)) {
+func Mutations(n int, random *rand.Rand, try func(header, axes []byte)) {
 	type input struct{ header, axes []byte }
 	var seeds []input
 	Seeds(func(header, axes []byte) { seeds = append(seeds, input{header, axes}) })
-	random := rand.New(rand.NewPCG(seed, 0))
 	var both []byte
 	for range n {
 		s := seeds[random.IntN(len(seeds))]
