@@ -52,7 +52,8 @@ int
 Raises
 ------
 ValueError
-    If n is below 1, or the backend is gonum, which shares Go's threads with the rest of the process: set GOMAXPROCS.
+    If n is below 1, or the backend is gonum, which shares Go's threads with the rest of the process:
+    see dlpackgo.runtime.max_procs.
 `))
 }
 

@@ -9,7 +9,7 @@ from ._core import Device, DType, Tensor, arange, asarray, empty, from_dlpack, f
 
 TYPE_CHECKING = False  # type checkers know this name; importing typing for it would double our import time
 if TYPE_CHECKING:
-    from . import debug, fft, linalg, stats
+    from . import debug, fft, linalg, runtime, stats
 
 __version__ = "0.1.0"
 
@@ -26,11 +26,12 @@ __all__ = [
     "full",
     "linalg",
     "ones",
+    "runtime",
     "stats",
     "zeros",
 ]
 
-_SUBMODULES = ("debug", "fft", "linalg", "stats")
+_SUBMODULES = ("debug", "fft", "linalg", "runtime", "stats")
 
 
 def __getattr__(name: str) -> object:

@@ -5,10 +5,11 @@ from typing import Any, ClassVar, Final, Protocol, Self, SupportsIndex, TypeAlia
 from _typeshed import structseq
 from typing_extensions import Buffer, CapsuleType
 
-# Go functions that Python calls; dlpackgo.linalg, .stats and .fft have their signatures.
+# Go functions that Python calls; dlpackgo.linalg, .stats, .fft and .runtime have their signatures.
 linalg: ModuleType
 stats: ModuleType
 fft: ModuleType
+runtime: ModuleType
 
 @type_check_only
 class _Producer(Protocol):
