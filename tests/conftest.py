@@ -36,9 +36,12 @@ def pytest_configure(config: pytest.Config) -> None:
         "quick", max_examples=60, deadline=None, derandomize=True, database=None, print_blob=True
     )
     hypothesis.settings.register_profile(
-        "long", parent=hypothesis.settings.get_profile("quick"), max_examples=100_000, derandomize=False,
+        "long",
+        parent=hypothesis.settings.get_profile("quick"),
+        max_examples=int(os.environ.get("HYPOTHESIS_EXAMPLES", "100000")),
+        derandomize=False,
         suppress_health_check=list(hypothesis.HealthCheck),
-    )  # fmt: skip
+    )
     hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 

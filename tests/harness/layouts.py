@@ -1,6 +1,12 @@
-"""Hypothesis strategies: NumPy arrays over every dtype that NumPy exchanges, in every layout that it can have."""
+"""Hypothesis strategies: NumPy arrays over every dtype that NumPy exchanges, in every layout that it can have.
+
+A draw costs hypothesis about 50 us, and a strategy that is made anew costs more: each choice is one draw from a strategy that is
+made once.
+"""
 
 from collections.abc import Sequence
+from functools import cache
+from itertools import permutations, product
 from typing import Any
 
 import hypothesis.strategies as st
@@ -21,34 +27,62 @@ def numbered(shape: Sequence[int], dtype: Any) -> Array:
     return values.astype(dtype).reshape(shape)
 
 
-@st.composite
-def shapes(draw: st.DrawFn, max_rank: int = 5, max_extent: int = 5) -> tuple[int, ...]:
-    return tuple(draw(st.lists(st.integers(0, max_extent), max_size=max_rank)))
+@cache
+def shapes(max_rank: int = 5, max_extent: int = 5) -> st.SearchStrategy[tuple[int, ...]]:
+    """Every rank as often as every other."""
+    return st.integers(0, max_rank).flatmap(lambda rank: _shapes_of_rank(rank, max_extent))
 
 
-@st.composite
-def basic_slices(draw: st.DrawFn, extent: int) -> slice:
-    bound = st.none() | st.integers(-extent - 2, extent + 2)
-    step = st.none() | st.sampled_from((1, 2, 3, -1, -2, -3))
-    return slice(draw(bound), draw(bound), draw(step))
+@cache
+def _shapes_of_rank(rank: int, max_extent: int) -> st.SearchStrategy[tuple[int, ...]]:
+    return st.sampled_from(list(product(range(max_extent + 1), repeat=rank)))
+
+
+@cache
+def basic_slices(extent: int) -> st.SearchStrategy[slice]:
+    """Every slice with bounds up to two beyond an axis; half of the bounds are left out."""
+    bounds = sorted(range(-extent - 2, extent + 3), key=abs)
+    either = [None] * len(bounds) + bounds
+    steps = [None] * 6 + [1, 2, 3, -1, -2, -3]
+    return st.sampled_from([slice(*bounds_and_step) for bounds_and_step in product(either, either, steps)])
+
+
+@cache
+def _keys(extent: int) -> st.SearchStrategy[Any]:
+    whole = st.integers(-extent, extent - 1) if extent else st.nothing()
+    return whole | basic_slices(extent)
+
+
+@cache
+def orders(rank: int) -> st.SearchStrategy[tuple[int, ...]]:
+    """The permutations of this many axes."""
+    return st.sampled_from(list(permutations(range(rank))))
+
+
+@cache
+def up_to(most: int) -> st.SearchStrategy[int]:
+    """The numbers from 0 on."""
+    return st.integers(0, most)
+
+
+BOOLEANS = st.booleans()
 
 
 @st.composite
 def basic_indices(draw: st.DrawFn, shape: tuple[int, ...]) -> Any:
     """An index of ints, slices, one ellipsis and new axes that NumPy accepts for this shape."""
-    taken = draw(st.integers(0, len(shape)))
-    ellipsis_at = draw(st.integers(0, taken)) if taken < len(shape) or draw(st.booleans()) else None
+    taken = draw(up_to(len(shape)))
+    ellipsis_at = draw(up_to(taken)) if taken < len(shape) or draw(BOOLEANS) else None
     index: list[Any] = []
     for axis in range(taken):
         from_end = ellipsis_at is not None and axis >= ellipsis_at
         extent = shape[len(shape) - taken + axis] if from_end else shape[axis]
-        whole = st.integers(-extent, extent - 1) if extent else st.nothing()
-        index.append(draw(whole | basic_slices(extent)))
+        index.append(draw(_keys(extent)))
     if ellipsis_at is not None:
         index.insert(ellipsis_at, ...)
-    for _ in range(draw(st.integers(0, 2))):
-        index.insert(draw(st.integers(0, len(index))), None)
-    if len(index) == 1 and draw(st.booleans()):
+    for _ in range(draw(up_to(2))):
+        index.insert(draw(up_to(len(index))), None)
+    if len(index) == 1 and draw(BOOLEANS):
         return index[0]
     return tuple(index)
 
@@ -66,10 +100,10 @@ def arrays(draw: st.DrawFn, rows: st.SearchStrategy[Row] = rows, max_rank: int =
     array: Any = numbered(draw(shapes(max_rank=max_rank)), dtype)
     array = array[(*(draw(basic_slices(extent)) for extent in array.shape), ...)]  # ... keeps rank 0 an array
     if array.ndim > 1:
-        array = array.transpose(draw(st.permutations(range(array.ndim))))
-    if draw(st.integers(0, 9)) == 0:
-        array = np.broadcast_to(array, (draw(st.integers(1, 3)), *array.shape))
-    if draw(st.booleans()) and array.flags.writeable:
+        array = array.transpose(draw(orders(array.ndim)))
+    if draw(up_to(9)) == 0:
+        array = np.broadcast_to(array, (1 + draw(up_to(2)), *array.shape))
+    if draw(BOOLEANS) and array.flags.writeable:
         array = array.view()
         array.flags.writeable = False
     return array

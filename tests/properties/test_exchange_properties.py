@@ -10,7 +10,7 @@ import hypothesis.strategies as st
 import numpy as np
 from harness.abi import IS_COPIED, READ_ONLY
 from harness.capsules import peek
-from harness.layouts import Array, arrays, basic_indices, numbered, shapes, view_of
+from harness.layouts import Array, arrays, basic_indices, numbered, orders, shapes, view_of
 from harness.producers import Producer
 from hypothesis import assume, given
 
@@ -87,7 +87,7 @@ def test_two_steps_of_indexing_are_numpys(data: st.DataObject, array: Array) -> 
 
 @given(st.data(), arrays())
 def test_transposition_is_numpys(data: st.DataObject, array: Array) -> None:
-    axes = data.draw(st.permutations(range(array.ndim)))
+    axes = data.draw(orders(array.ndim))
     tensor = dlpackgo.from_dlpack(array)
     assert same_bits(np.from_dlpack(tensor.transpose(*axes)), array.transpose(axes) if array.ndim else array)
     assert same_bits(np.from_dlpack(tensor.T), array.T)
