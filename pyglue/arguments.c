@@ -1,6 +1,7 @@
 /* Arguments: which object was passed for which parameter, and what is in it. */
 #include "calling.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "numpy.h"
@@ -24,6 +25,15 @@ int call_complain(PyObject *kind, const call_declaration *d, int i, PyObject *co
     return -1;
 }
 
+/* Tells the exception of the producer, which stays what it is, which argument it was. */
+static int add_subject(const call_declaration *d, int i)
+{
+    char note[256];
+    snprintf(note, sizeof note, "raised for %s.%s() argument %s", d->module, d->name, d->parameters[i].name);
+    call_add_note(note);
+    return -1;
+}
+
 /* Puts which argument it was in front of the exception that importing it raised, if that is one of ours. */
 static int complain_about_import(const call_declaration *d, int i)
 {
@@ -31,6 +41,10 @@ static int complain_about_import(const call_declaration *d, int i)
         return -1;
     PyObject *kind = PyErr_ExceptionMatches(PyExc_BufferError) ? PyExc_BufferError : PyExc_TypeError;
     pending_exception pending = exception_put_aside();
+    if (exception_from_python(pending)) {
+        exception_bring_back(pending);
+        return add_subject(d, i);
+    }
     PyObject *value = exception_value(pending), *text = value == NULL ? NULL : PyObject_Str(value);
     PyErr_Clear();
     PyObject *complaint = text == NULL ? NULL : PyUnicode_FromFormat("cannot be used: %U", text);
@@ -129,10 +143,8 @@ static int borrow_by_table(PyObject *object, call_argument *argument, int64_t *e
     bool torch = type->torch;
     DLTensor tensor;
     dlpackgo_fault fault;
-    if (type->api->dltensor_from_py_object_no_sync(object, &tensor) != 0) {
-        PyErr_Clear();
-        return 0;
-    }
+    if (type->api->dltensor_from_py_object_no_sync(object, &tensor) != 0)
+        return PyErr_Occurred() && !exception_forgive(PyExc_Exception) ? -1 : 0;
     bool readable = tensor.ndim >= 0 && tensor.ndim <= DLPACKGO_MAX_NDIM &&
                     (tensor.ndim == 0 || (tensor.shape != NULL && tensor.strides != NULL));
     if (tensor.device.device_type != kDLCPU || !readable)

@@ -20,18 +20,31 @@ static const struct {
 
 static int interface_refused(const char *attribute, const char *fault)
 {
-    if (!PyErr_Occurred())
+    if (!PyErr_Occurred() || exception_forgive(PyExc_OverflowError))
         PyErr_Format(PyExc_BufferError, "%s cannot be used: %s", attribute, fault);
     return -1;
 }
 
-/* "<f8" into a dtype. */
+/* The digits of a size, and nothing behind them. */
+static long parse_size(const char *digits, const char *end)
+{
+    long size = 0;
+    for (; digits < end && size < 100; digits++) {
+        if (*digits < '0' || *digits > '9')
+            return 0;
+        size = 10 * size + (*digits - '0');
+    }
+    return size;
+}
+
+/* "<f8" into a dtype. A single byte has no order. */
 static bool parse_typestr(PyObject *text, DLDataType *dtype)
 {
-    const char *typestr = text != NULL && PyUnicode_Check(text) ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
-    if (typestr == NULL || strlen(typestr) < 3 || strchr("<|=", typestr[0]) == NULL)
+    Py_ssize_t length = 0;
+    const char *typestr = text != NULL && PyUnicode_Check(text) ? PyUnicode_AsUTF8AndSize(text, &length) : NULL;
+    long size = length < 3 ? 0 : parse_size(typestr + 2, typestr + length);
+    if (size == 0 || typestr[0] == '\0' || strchr(size == 1 ? "<|=>" : "<|=", typestr[0]) == NULL)
         return false;
-    long size = strtol(typestr + 2, NULL, 10);
     static const struct {
         char kind;
         uint8_t code;
@@ -80,6 +93,23 @@ static int read_layout(const char *attribute, PyObject *description, TensorObjec
     return 0;
 }
 
+/* What else the description says that a tensor cannot: which elements are masked, and where work is still under way.
+ * Streams are numbered as in __dlpack__: memory without a producer is ready for the legacy default stream, 1. */
+static int check_meaning(const char *attribute, PyObject *description, DLDevice device)
+{
+    PyObject *mask = PyDict_GetItemString(description, "mask"), *stream = PyDict_GetItemString(description, "stream");
+    if (mask != NULL && mask != Py_None)
+        return interface_refused(attribute, "it has a mask, which a tensor cannot carry; fill in what is masked first");
+    if (device.device_type == kDLCPU || stream == NULL || stream == Py_None)
+        return 0;
+    int overflow;
+    if (PyLong_Check(stream) && PyLong_AsLongLongAndOverflow(stream, &overflow) == 1)
+        return 0;
+    return interface_refused(attribute, "work on it may be under way in its stream, and there is nobody to make "
+                                        "others wait for that; synchronize the stream, and pass an array that says so "
+                                        "by stream None, or one that speaks DLPack");
+}
+
 static int read_interface(const char *attribute, PyObject *description, TensorObject *tensor, DLDevice device)
 {
     PyObject *data = PyDict_GetItemString(description, "data");
@@ -93,6 +123,8 @@ static int read_interface(const char *attribute, PyObject *description, TensorOb
     int read_only = PyObject_IsTrue(PyTuple_GetItem(data, 1));
     if (PyErr_Occurred() || read_only < 0 || read_layout(attribute, description, tensor) < 0)
         return interface_refused(attribute, "its data is no pair of address and read-only flag");
+    if (check_meaning(attribute, description, device) < 0)
+        return -1;
     tensor->flags = read_only ? DLPACK_READ_ONLY : 0;
     if (dlpackgo_validate(&tensor->view, tensor->flags, &fault) < 0) {
         raise_fault(&fault);
@@ -138,32 +170,13 @@ static TensorObject *import_interface(PyObject *object, const char *attribute, P
 typedef struct {
     int ndim;
     int64_t shape[DLPACKGO_MAX_NDIM];
-    int kind; /* 0 bool, 1 integer, 2 float, 3 complex: the largest wins */
+    int kind; /* NUMBER_BOOL and so on, the largest there is; -1 while there is none */
     bool counted[DLPACKGO_MAX_NDIM];
 } nesting;
 
 static bool is_sequence(PyObject *object)
 {
     return PyList_Check(object) || PyTuple_Check(object);
-}
-
-static int number_kind(PyObject *object)
-{
-    uint8_t code = Tensor_Check(object) ? ((TensorObject *)object)->view.dtype.code : kDLOpaqueHandle;
-    if (PyBool_Check(object) || code == kDLBool)
-        return 0;
-    if (PyFloat_Check(object) || code == kDLFloat || code == kDLBfloat)
-        return 2;
-    if (PyComplex_Check(object) || code == kDLComplex)
-        return 3;
-    if (PyIndex_Check(object))
-        return 1;
-    PyErr_Format(
-        PyExc_TypeError,
-        "%R cannot become a tensor: accepted are arrays that speak DLPack, buffers, objects with __array_interface__, "
-        "numbers, and nested lists of numbers",
-        (PyObject *)Py_TYPE(object));
-    return -1;
 }
 
 static int survey(PyObject *object, int depth, nesting *n)
@@ -179,6 +192,8 @@ static int survey(PyObject *object, int depth, nesting *n)
         return kind < 0 ? -1 : 0;
     }
     Py_ssize_t length = PySequence_Size(object);
+    if (length < 0) /* subclasses of list have a length of their own */
+        return -1;
     if (depth == DLPACKGO_MAX_NDIM || (n->ndim >= 0 && depth >= n->ndim)) {
         PyErr_SetString(PyExc_ValueError, "the nested lists are ragged, or deeper than 64");
         return -1;
@@ -210,7 +225,10 @@ static int fill(TensorObject *tensor, PyObject *object, int depth, char **at)
         *at += dlpackgo_item_size(tensor->view.dtype, 0);
         return written;
     }
-    if (!is_sequence(object) || PySequence_Size(object) != tensor->view.shape[depth]) {
+    Py_ssize_t length = is_sequence(object) ? PySequence_Size(object) : 0;
+    if (length < 0)
+        return -1;
+    if (!is_sequence(object) || length != tensor->view.shape[depth]) {
         PyErr_SetString(PyExc_ValueError, "the nested lists changed while they were read");
         return -1;
     }
@@ -226,11 +244,10 @@ static int fill(TensorObject *tensor, PyObject *object, int depth, char **at)
 
 static TensorObject *from_lists(PyObject *object, const DLDataType *wanted)
 {
-    static const DLDataType natural[] = {{kDLBool, 8, 1}, {kDLInt, 64, 1}, {kDLFloat, 64, 1}, {kDLComplex, 128, 1}};
     nesting n = {.ndim = -1, .kind = -1};
     if (survey(object, 0, &n) < 0)
         return NULL;
-    DLDataType dtype = wanted != NULL ? *wanted : natural[n.kind < 0 ? 2 : n.kind];
+    DLDataType dtype = wanted != NULL ? *wanted : number_natural_dtype(n.kind < 0 ? NUMBER_REAL : n.kind);
     TensorObject *tensor = tensor_create(n.shape, n.ndim, dtype, 0, false);
     char *at = tensor == NULL ? NULL : tensor->view.data;
     if (tensor != NULL && fill(tensor, object, 0, &at) < 0) {

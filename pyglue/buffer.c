@@ -102,10 +102,8 @@ Py_buffer *buffer_take(PyObject *object, int request)
     if (buffer == NULL)
         return (Py_buffer *)PyErr_NoMemory();
     int got = PyObject_GetBuffer(object, buffer, request | PyBUF_WRITABLE);
-    if (got < 0 && PyErr_ExceptionMatches(PyExc_BufferError)) {
-        PyErr_Clear();
+    if (got < 0 && exception_forgive(PyExc_Exception)) /* NumPy's refusal to write is a ValueError */
         got = PyObject_GetBuffer(object, buffer, request);
-    }
     if (got < 0) {
         free(buffer);
         return NULL;

@@ -60,6 +60,8 @@ crossing call_cross(call *c);
 /* --- results.c --- */
 PyObject *call_encode_results(call *c);
 void call_raise_go_error(call *c);
+/* Adds a text to the exception that is set. */
+void call_add_note(const char *text);
 /* What Go handed over and nobody took. */
 void call_drop_results(call *c);
 

@@ -68,6 +68,27 @@ static inline void exception_forget(pending_exception e)
 #endif
 }
 
+/* Whether Python code raised it: that leaves its frames in the traceback, and C leaves none. */
+static inline bool exception_from_python(pending_exception e)
+{
+#if PY_VERSION_HEX >= 0x030C0000
+    PyObject *traceback = PyException_GetTraceback(e.raised);
+    Py_XDECREF(traceback);
+    return traceback != NULL;
+#else
+    return e.traceback != NULL;
+#endif
+}
+
+/* Forgets the exception that is set if it is one of kind. False when it is another one, which stays. */
+static inline bool exception_forgive(PyObject *kind)
+{
+    if (!PyErr_ExceptionMatches(kind))
+        return false;
+    PyErr_Clear();
+    return true;
+}
+
 /* A mutex that does nothing where the GIL already serializes. */
 #ifdef Py_GIL_DISABLED
 #include <pthread.h>

@@ -73,8 +73,7 @@ PyObject *tensor_copy(PyObject *object, PyObject *unused)
 
 static PyObject *dtype_keyword; /* "dtype" */
 
-static const DLDataType boolean = {kDLBool, 8, 1}, int64 = {kDLInt, 64, 1}, float64 = {kDLFloat, 64, 1},
-                        complex128 = {kDLComplex, 128, 1};
+static const DLDataType int64 = {kDLInt, 64, 1}, float64 = {kDLFloat, 64, 1};
 
 static int parse_extent(PyObject *object, int axis, int64_t *extent)
 {
@@ -137,67 +136,6 @@ static int check_count(const char *function, Py_ssize_t nargs, Py_ssize_t wanted
 
 /* --- filling ------------------------------------------------------------------------------------------------------ */
 
-int tensor_write_element(void *at, DLDataType dtype, PyObject *value)
-{
-    char name[32];
-    if (dtype.code == kDLBool) {
-        int truth = PyObject_IsTrue(value);
-        *(uint8_t *)at = truth > 0;
-        return truth < 0 ? -1 : 0;
-    }
-    if (dtype.code == kDLComplex && dtype.bits >= 64) {
-        PyObject *number = PyObject_CallFunctionObjArgs((PyObject *)&PyComplex_Type, value, NULL);
-        if (number == NULL)
-            return -1;
-        double real = PyComplex_RealAsDouble(number), imaginary = PyComplex_ImagAsDouble(number);
-        Py_DECREF(number);
-        if (dtype.bits == 64)
-            ((float *)at)[0] = (float)real, ((float *)at)[1] = (float)imaginary;
-        else
-            ((double *)at)[0] = real, ((double *)at)[1] = imaginary;
-        return 0;
-    }
-    if (dtype.code == kDLFloat && dtype.bits >= 32) {
-        double number = PyFloat_AsDouble(value);
-        if (number == -1 && PyErr_Occurred())
-            return -1;
-        if (dtype.bits == 32)
-            *(float *)at = (float)number;
-        else
-            *(double *)at = number;
-        return 0;
-    }
-    if (dtype.code == kDLUInt && dtype.bits == 64) {
-        PyObject *integer = PyNumber_Index(value);
-        unsigned long long number = integer == NULL ? 0 : PyLong_AsUnsignedLongLong(integer);
-        Py_XDECREF(integer);
-        if (PyErr_Occurred())
-            return -1;
-        *(uint64_t *)at = number;
-        return 0;
-    }
-    if ((dtype.code == kDLInt || dtype.code == kDLUInt) && dtype.bits >= 8) {
-        PyObject *integer = PyNumber_Index(value);
-        long long number = integer == NULL ? 0 : PyLong_AsLongLong(integer);
-        Py_XDECREF(integer);
-        if (PyErr_Occurred())
-            return -1;
-        bool is_signed = dtype.code == kDLInt;
-        int64_t low = is_signed ? INT64_MIN >> (64 - dtype.bits) : 0;
-        int64_t high = is_signed ? INT64_MAX >> (64 - dtype.bits) : ((int64_t)1 << dtype.bits) - 1;
-        if (number < low || number > high) {
-            PyErr_Format(PyExc_OverflowError, "%R does not fit %s", value, dtype_name(dtype, name));
-            return -1;
-        }
-        memcpy(at, &number, dtype.bits / 8); /* little-endian: the low bytes come first */
-        return 0;
-    }
-    PyErr_Format(PyExc_TypeError,
-                 "dlpackgo cannot write elements of type %s; make the array with a library that knows them",
-                 dtype_name(dtype, name));
-    return -1;
-}
-
 static TensorObject *filled(const int64_t *shape, int ndim, DLDataType dtype, PyObject *value)
 {
     char element[16];
@@ -248,18 +186,6 @@ static PyObject *create_filled(const char *function, PyObject *value, DLDataType
     return (PyObject *)filled(shape, ndim, dtype, value);
 }
 
-/* What a Python number becomes when no dtype is given. */
-static DLDataType natural_dtype(PyObject *value)
-{
-    if (PyBool_Check(value))
-        return boolean;
-    if (Tensor_Check(value))
-        return ((TensorObject *)value)->view.dtype;
-    if (PyIndex_Check(value))
-        return int64;
-    return PyComplex_Check(value) ? complex128 : float64;
-}
-
 static PyObject *create_ones(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
 {
     (void)module;
@@ -276,7 +202,11 @@ static PyObject *create_full(PyObject *module, PyObject *const *args, Py_ssize_t
     (void)module;
     if (check_count("full", nargs, 2) < 0)
         return NULL;
-    return create_filled("full", args[1], natural_dtype(args[1]), args, nargs, names);
+    int kind = number_kind(args[1]);
+    if (kind < 0)
+        return NULL;
+    DLDataType natural = Tensor_Check(args[1]) ? ((TensorObject *)args[1])->view.dtype : number_natural_dtype(kind);
+    return create_filled("full", args[1], natural, args, nargs, names);
 }
 
 /* How many elements there are from start to stop; -1 with an exception. */

@@ -84,14 +84,16 @@ static int parse_int32(PyObject *object, int32_t *value)
 /* "cpu", "cuda:1" */
 static int parse_name(PyObject *object, DLDevice *device)
 {
-    const char *text = PyUnicode_AsUTF8AndSize(object, NULL);
+    Py_ssize_t size;
+    const char *text = PyUnicode_AsUTF8AndSize(object, &size);
     if (text == NULL)
         return -1;
-    const char *colon = strchr(text, ':');
-    size_t length = colon == NULL ? strlen(text) : (size_t)(colon - text);
+    const char *colon = memchr(text, ':', (size_t)size);
+    size_t length = colon == NULL ? (size_t)size : (size_t)(colon - text);
     char *end = NULL;
-    long id = colon == NULL ? 0 : strtol(colon + 1, &end, 10);
-    bool number = colon == NULL || (end != colon + 1 && *end == '\0' && id >= 0 && id <= INT32_MAX);
+    bool digit = colon != NULL && colon[1] >= '0' && colon[1] <= '9'; /* strtol skips blanks, and takes a sign */
+    long id = digit ? strtol(colon + 1, &end, 10) : 0;
+    bool number = colon == NULL || (digit && end == text + size && id <= INT32_MAX);
     for (int i = 0; number && i < DEVICE_COUNT; i++)
         if (strlen(device_names[i].name) == length && memcmp(device_names[i].name, text, length) == 0) {
             *device = (DLDevice){device_names[i].type, (int32_t)id};

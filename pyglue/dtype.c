@@ -149,6 +149,13 @@ PyObject *dtype_object(DLDataType dtype)
 
 /* --- parsing ------------------------------------------------------------------------------------------------------ */
 
+/* What looks at an object that is no dtype may raise anything, and then it is none. KeyboardInterrupt and its like are
+ * not about the object: then -1, and they stay. */
+static int forgive(void)
+{
+    return !PyErr_Occurred() || exception_forgive(PyExc_Exception) ? 0 : -1;
+}
+
 static int parse_tuple(PyObject *object, DLDataType *dtype)
 {
     long numbers[3];
@@ -156,10 +163,8 @@ static int parse_tuple(PyObject *object, DLDataType *dtype)
         return 0;
     for (int i = 0; i < 3; i++) {
         numbers[i] = PyLong_AsLong(PyTuple_GetItem(object, i));
-        if (numbers[i] == -1 && PyErr_Occurred()) {
-            PyErr_Clear();
-            return 0;
-        }
+        if (numbers[i] == -1 && PyErr_Occurred())
+            return forgive();
     }
     if (numbers[0] < 0 || numbers[0] > 255 || numbers[1] < 1 || numbers[1] > 255 || numbers[2] < 1 ||
         numbers[2] > 65535)
@@ -170,11 +175,12 @@ static int parse_tuple(PyObject *object, DLDataType *dtype)
 
 static int parse_name(PyObject *text, DLDataType *dtype)
 {
-    const char *name = PyUnicode_AsUTF8AndSize(text, NULL);
-    if (name == NULL) {
-        PyErr_Clear();
+    Py_ssize_t size;
+    const char *name = PyUnicode_AsUTF8AndSize(text, &size);
+    if (name == NULL)
+        return forgive();
+    if (strlen(name) != (size_t)size)
         return 0;
-    }
     if (strncmp(name, "torch.", 6) == 0)
         name += 6;
     int i = index_of_name(name);
@@ -184,18 +190,28 @@ static int parse_name(PyObject *text, DLDataType *dtype)
     return 1;
 }
 
-/* The attribute as a string; NULL without an exception when there is none. */
-static PyObject *text_attribute(PyObject *object, const char *attribute)
+/* NumPy's and TensorFlow's dtypes have a name, which says nothing of the byte order. 1 with a new reference, or NULL
+ * without an exception for what has no such name; 0 for another byte order; -1 with an exception. */
+static int read_dtype_name(PyObject *object, PyObject **name)
 {
-    PyObject *text = PyObject_GetAttrString(object, attribute);
-    if (text == NULL || !PyUnicode_Check(text)) {
-        PyErr_Clear();
-        Py_CLEAR(text);
-    }
-    return text;
+    *name = NULL;
+    PyObject *native = PyObject_GetAttrString(object, "isnative");
+    if (native == NULL && forgive() < 0)
+        return -1;
+    Py_XDECREF(native);
+    if (native == Py_False)
+        return 0;
+    PyObject *text = PyObject_GetAttrString(object, PyType_Check(object) ? "__name__" : "name");
+    if (text == NULL && forgive() < 0)
+        return -1;
+    if (text != NULL && PyUnicode_Check(text))
+        *name = text;
+    else
+        Py_XDECREF(text);
+    return 1;
 }
 
-/* 1 parsed, 0 not a dtype. Never leaves an exception. */
+/* 1 parsed, 0 not a dtype, -1 with an exception that has nothing to do with it. */
 static int parse_quietly(PyObject *object, DLDataType *dtype)
 {
     if (Py_TYPE(object) == DType_Type) {
@@ -206,27 +222,22 @@ static int parse_quietly(PyObject *object, DLDataType *dtype)
         return parse_name(object, dtype);
     if (PyTuple_Check(object))
         return parse_tuple(object, dtype);
-    /* NumPy's and TensorFlow's dtypes have a name, which says nothing of the byte order. */
-    PyObject *native = PyObject_GetAttrString(object, "isnative");
-    PyErr_Clear();
-    bool swapped = native == Py_False;
-    Py_XDECREF(native);
-    if (swapped)
-        return 0;
-    PyObject *text = text_attribute(object, PyType_Check(object) ? "__name__" : "name");
-    if (text == NULL) { /* torch.float32 */
-        text = PyObject_Str(object);
-        PyErr_Clear();
-    }
-    int parsed = text != NULL && parse_name(text, dtype);
-    Py_XDECREF(text);
+    PyObject *text;
+    int readable = read_dtype_name(object, &text);
+    if (readable <= 0)
+        return readable;
+    if (text == NULL && (text = PyObject_Str(object)) == NULL) /* torch.float32 */
+        return forgive();
+    int parsed = parse_name(text, dtype);
+    Py_DECREF(text);
     return parsed;
 }
 
 int dtype_parse(PyObject *object, DLDataType *dtype)
 {
-    if (parse_quietly(object, dtype))
-        return 0;
+    int parsed = parse_quietly(object, dtype);
+    if (parsed != 0)
+        return parsed > 0 ? 0 : -1;
     PyErr_Format(
         PyExc_TypeError,
         "%R is no element type of DLPack; accepted are names such as 'float32', NumPy, ml_dtypes and torch dtypes "
@@ -273,7 +284,10 @@ static PyObject *dtype_compare(PyObject *self, PyObject *other, int operation)
     DLDataType dtype;
     if (operation != Py_EQ && operation != Py_NE)
         Py_RETURN_NOTIMPLEMENTED;
-    if (!parse_quietly(other, &dtype))
+    int parsed = parse_quietly(other, &dtype);
+    if (parsed < 0)
+        return NULL;
+    if (parsed == 0)
         Py_RETURN_NOTIMPLEMENTED;
     return PyBool_FromLong(same_dtype(((DTypeObject *)self)->dtype, dtype) == (operation == Py_EQ));
 }

@@ -29,8 +29,9 @@ static int must_copy(TensorObject *tensor, bool copied, const import_request *re
 {
     DLDevice device = tensor->view.device;
     bool elsewhere = request->has_device && !device_same(device, request->device);
-    /* A copy is row-major; NumPy's own keeps the order of what it copies. */
-    bool good_copy = copied && (tensor_contiguous(tensor) || !dlpackgo_host_accessible(device.device_type));
+    /* A copy is row-major and writable; NumPy's own keeps the order of what it copies. */
+    bool good_copy = copied && ((tensor_contiguous(tensor) && !tensor_readonly(tensor)) ||
+                                !dlpackgo_host_accessible(device.device_type));
     if (!elsewhere && (request->copy != 1 || good_copy))
         return 0;
     bool to_host = !request->has_device || device_same(request->device, (DLDevice){kDLCPU, 0});
@@ -65,6 +66,15 @@ static imported failed(TensorObject *tensor)
 {
     Py_XDECREF((PyObject *)tensor);
     return (imported){NULL, false};
+}
+
+/* The same for a tensor that owns what it describes, whose producer must not see the exception. */
+static imported drop(TensorObject *tensor)
+{
+    pending_exception pending = exception_put_aside();
+    Py_DECREF((PyObject *)tensor);
+    exception_bring_back(pending);
+    return failed(NULL);
 }
 
 static void raise_no_capsule(PyObject *object, capsule_kind kind)
@@ -138,6 +148,15 @@ static int is_unflagged_copy(PyObject *producer, const producer_type *type, cons
     return !same;
 }
 
+/* A producer that was told not to copy, and says that it did. */
+static imported refuse_copy(imported result, const import_request *request)
+{
+    if (result.tensor == NULL || !result.copied || request->copy != 0)
+        return result;
+    PyErr_SetString(PyExc_BufferError, "the producer made a copy although copy=False was asked for; pass copy=None");
+    return drop(result.tensor);
+}
+
 /* Completes what is known of memory on a device: whether it is a copy, and whom to ask about it later. */
 static imported know_producer(imported result, PyObject *producer, const producer_type *type,
                               const import_request *request)
@@ -147,12 +166,8 @@ static imported know_producer(imported result, PyObject *producer, const produce
         return result;
     if (request->copy == 1 && !request->has_device && !result.copied) {
         int copied = is_unflagged_copy(producer, type, tensor);
-        if (copied < 0) {
-            pending_exception pending = exception_put_aside();
-            Py_DECREF((PyObject *)tensor);
-            exception_bring_back(pending);
-            return failed(NULL);
-        }
+        if (copied < 0)
+            return drop(tensor);
         result.copied = copied;
     }
     Py_INCREF(producer);
@@ -165,7 +180,10 @@ static imported import_by_capsule(PyObject *producer, const producer_type *type,
 {
     producer_request wanted = {.copy = request->copy == 1 ? Py_True : request->copy == 0 ? Py_False : NULL};
     PyObject *device = NULL;
-    if (request->has_device && !producer_is_on(producer, request->device)) {
+    int there = request->has_device ? producer_is_on(producer, request->device) : 1;
+    if (there < 0)
+        return failed(NULL);
+    if (!there) {
         device = Py_BuildValue("(ii)", (int)request->device.device_type, (int)request->device.device_id);
         if (device == NULL)
             return failed(NULL);
@@ -184,7 +202,7 @@ static imported import_by_capsule(PyObject *producer, const producer_type *type,
     } else {
         Py_DECREF(capsule);
     }
-    return know_producer(result, producer, type, request);
+    return know_producer(refuse_copy(result, request), producer, type, request);
 }
 
 /* Takes over a struct behind which no capsule stands: it is given back here when it is refused. */
@@ -212,8 +230,8 @@ static imported import_by_table(PyObject *producer, const producer_type *type, b
     DLManagedTensorVersioned *managed = NULL;
     *taken = true;
     if (type->api->managed_tensor_from_py_object_no_sync(producer, &managed) != 0 || managed == NULL) {
-        PyErr_Clear(); /* the capsule way has the better words for it */
-        *taken = false;
+        /* The capsule way has the better words for it. KeyboardInterrupt and its like are no refusal. */
+        *taken = PyErr_Occurred() && !exception_forgive(PyExc_Exception);
         return failed(NULL);
     }
     if (managed->version.major == DLPACK_MAJOR && managed->dl_tensor.device.device_type != kDLCPU) {
@@ -292,7 +310,7 @@ static imported import_producer(PyObject *producer, const import_request *reques
         bool taken;
         imported result = import_by_table(producer, &type, &taken);
         if (taken)
-            return result;
+            return refuse_copy(result, request);
     }
     return import_by_capsule(producer, &type, request);
 }

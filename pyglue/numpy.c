@@ -197,7 +197,8 @@ static PyObject *base_for(TensorObject *tensor)
     return capsule;
 }
 
-/* The ml_dtypes descriptor of a type that NumPy itself does not have; NULL without an exception when there is none. */
+/* The ml_dtypes descriptor of a type that NumPy itself does not have; NULL when there is none, without an exception but
+ * for KeyboardInterrupt and its like. */
 static PyArray_Descr *foreign_descriptor(DLDataType dtype)
 {
     char buffer[32];
@@ -206,7 +207,8 @@ static PyArray_Descr *foreign_descriptor(DLDataType dtype)
     PyArray_Descr *descriptor = NULL;
     if (type == NULL || PyArray_DescrConverter(type, &descriptor) == NPY_FAIL)
         descriptor = NULL;
-    PyErr_Clear();
+    if (PyErr_Occurred() && !exception_forgive(PyExc_Exception))
+        Py_CLEAR(descriptor);
     Py_XDECREF(ml_dtypes);
     Py_XDECREF(type);
     return descriptor;
@@ -226,16 +228,14 @@ PyObject *numpy_export(TensorObject *tensor, bool *taken)
 {
     *taken = true;
     if (checked_type == NULL && open_lane() < 0) {
-        if (PyErr_ExceptionMatches(PyExc_ImportError))
-            *taken = false;
-        PyErr_Clear();
+        *taken = !exception_forgive(PyExc_ImportError);
         return NULL;
     }
     *taken = enabled && checked_type != NULL &&
              tensor->view.ndim <= (PyArray_RUNTIME_VERSION >= NPY_2_0_API_VERSION ? 64 : 32);
     PyArray_Descr *descriptor = *taken ? descriptor_of(tensor) : NULL;
     if (descriptor == NULL) {
-        *taken = false;
+        *taken = PyErr_Occurred() != NULL;
         return NULL;
     }
     npy_intp strides[DLPACKGO_MAX_NDIM];

@@ -74,6 +74,13 @@ static int find_table(PyTypeObject *type, const DLPackExchangeAPI **api)
     return 0;
 }
 
+/* 1 and a new reference, 0 and NULL without such an attribute, -1 and NULL with an exception set. */
+static int attribute_of(PyObject *object, const char *name, PyObject **value)
+{
+    *value = PyObject_GetAttrString(object, name);
+    return *value != NULL ? 1 : exception_forgive(PyExc_AttributeError) ? 0 : -1;
+}
+
 static bool text_is(PyObject *text, const char *wanted)
 {
     return text != NULL && PyUnicode_Check(text) && PyUnicode_CompareWithASCIIString(text, wanted) == 0;
@@ -87,13 +94,18 @@ int producer_find_base(PyTypeObject *type, const char *module, const char *name,
         return -1;
     for (Py_ssize_t i = 0; i < PyTuple_Size(bases) && *base == NULL; i++) {
         PyObject *candidate = PyTuple_GetItem(bases, i);
-        PyObject *its_module = PyObject_GetAttrString(candidate, "__module__");
-        PyObject *its_name = PyObject_GetAttrString(candidate, "__name__");
-        PyErr_Clear();
-        if (text_is(its_module, module) && text_is(its_name, name))
-            *base = candidate;
+        PyObject *its_module, *its_name;
+        int found = attribute_of(candidate, "__module__", &its_module);
+        if (found >= 0 && (found = attribute_of(candidate, "__name__", &its_name)) >= 0) {
+            if (text_is(its_module, module) && text_is(its_name, name))
+                *base = candidate;
+            Py_XDECREF(its_name);
+        }
         Py_XDECREF(its_module);
-        Py_XDECREF(its_name);
+        if (found < 0) {
+            Py_DECREF(bases);
+            return -1;
+        }
     }
     Py_DECREF(bases); /* the type keeps them alive */
     return 0;
@@ -109,12 +121,22 @@ static int recognize_masked(PyTypeObject *type, bool *masked)
     return 0;
 }
 
+/* Any other exception than AttributeError is the producer's, and nobody else's to forgive. */
+static int has_dlpack(PyObject *object)
+{
+    PyObject *method;
+    int has = attribute_of(object, "__dlpack__", &method);
+    Py_XDECREF(method);
+    return has;
+}
+
 static int describe(PyTypeObject *type, producer_type *entry)
 {
     *entry = (producer_type){.type = type};
     numpy_lane_open(type); /* from now on numpy_lane_takes() answers for this type */
-    entry->speaks_dlpack = PyObject_HasAttr((PyObject *)type, dlpack_name);
-    return find_table(type, &entry->api) < 0 || torch_recognize(type, &entry->torch) < 0 ||
+    int speaks = has_dlpack((PyObject *)type);
+    entry->speaks_dlpack = speaks > 0;
+    return speaks < 0 || find_table(type, &entry->api) < 0 || torch_recognize(type, &entry->torch) < 0 ||
                    recognize_masked(type, &entry->masked) < 0
                ? -1
                : 0;
@@ -199,19 +221,13 @@ static bool signature_refused(void)
     if (!PyErr_ExceptionMatches(PyExc_TypeError))
         return false;
     pending_exception pending = exception_put_aside();
-#if PY_VERSION_HEX >= 0x030C0000
-    PyObject *traceback = PyException_GetTraceback(pending.raised);
-    bool refused = traceback == NULL;
-    Py_XDECREF(traceback);
-#else
-    bool refused = pending.traceback == NULL;
-#endif
+    bool refused = !exception_from_python(pending);
     exception_bring_back(pending);
     return refused;
 }
 
 /* NumPy exports the memory of a masked array, and drops the mask. */
-static int check_mask(PyObject *array)
+int producer_check_mask(PyObject *array)
 {
     PyObject *ma = PyImport_ImportModule("numpy.ma");
     PyObject *answer = ma == NULL ? NULL : PyObject_CallMethod(ma, "is_masked", "O", array);
@@ -227,16 +243,18 @@ static int check_mask(PyObject *array)
 
 PyObject *producer_fetch(PyObject *producer, const producer_type *type, const producer_request *request)
 {
-    if (!type->speaks_dlpack && !PyObject_HasAttr(producer, dlpack_name)) { /* proxies have it by __getattr__ */
-        PyErr_Format(PyExc_TypeError,
-                     "an object of %R cannot be shared through DLPack: it has no __dlpack__ method. Accepted are "
-                     "arrays and tensors of "
-                     "NumPy, PyTorch, JAX, CuPy and any other library that speaks DLPack, and DLPack capsules; "
-                     "for buffers, __array_interface__ and nested lists use dlpackgo.asarray",
-                     (PyObject *)Py_TYPE(producer));
+    int speaks = type->speaks_dlpack ? 1 : has_dlpack(producer); /* proxies have it by __getattr__ */
+    if (speaks <= 0) {
+        if (speaks == 0)
+            PyErr_Format(PyExc_TypeError,
+                         "an object of %R cannot be shared through DLPack: it has no __dlpack__ method. Accepted are "
+                         "arrays and tensors of "
+                         "NumPy, PyTorch, JAX, CuPy and any other library that speaks DLPack, and DLPack capsules; "
+                         "for buffers, __array_interface__ and nested lists use dlpackgo.asarray",
+                         (PyObject *)Py_TYPE(producer));
         return NULL;
     }
-    if ((type->torch && torch_check(producer, NULL) < 0) || (type->masked && check_mask(producer) < 0))
+    if ((type->torch && torch_check(producer, NULL) < 0) || (type->masked && producer_check_mask(producer) < 0))
         return NULL;
     producer_request sent = *request;
     if (type->torch && sent.stream == NULL)
@@ -250,20 +268,24 @@ PyObject *producer_fetch(PyObject *producer, const producer_type *type, const pr
     return capsule;
 }
 
-bool producer_is_on(PyObject *producer, DLDevice device)
+int producer_is_on(PyObject *producer, DLDevice device)
 {
-    PyObject *answer = PyObject_CallMethod(producer, "__dlpack_device__", NULL);
-    if (answer == NULL || !PyTuple_Check(answer) ||
-        PyTuple_Size(answer) != 2) { /* it will be asked for the device then */
-        Py_XDECREF(answer);
-        PyErr_Clear();
-        return 0;
-    }
-    long type = PyLong_AsLong(PyTuple_GetItem(answer, 0)); /* an IntEnum with many */
-    long id = PyErr_Occurred() ? -1 : PyLong_AsLong(PyTuple_GetItem(answer, 1));
-    PyErr_Clear();
+    PyObject *method, *answer;
+    int found = attribute_of(producer, "__dlpack_device__", &method);
+    if (found <= 0)
+        return found;
+    answer = PyObject_CallNoArgs(method);
+    Py_DECREF(method);
+    if (answer == NULL)
+        return -1;
+    /* Something else than a pair says nothing. What it is a pair of is an IntEnum and an integer with many. */
+    bool pair = PyTuple_Check(answer) && PyTuple_Size(answer) == 2;
+    long type = pair ? PyLong_AsLong(PyTuple_GetItem(answer, 0)) : -1;
+    long id = PyErr_Occurred() || !pair ? -1 : PyLong_AsLong(PyTuple_GetItem(answer, 1));
     Py_DECREF(answer);
-    return type == device.device_type && id == device.device_id;
+    if (PyErr_Occurred())
+        return exception_forgive(PyExc_TypeError) || exception_forgive(PyExc_OverflowError) ? 0 : -1;
+    return pair && type == device.device_type && id == device.device_id;
 }
 
 int producer_make_wait(PyObject *producer, PyObject *stream)

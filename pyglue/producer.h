@@ -33,8 +33,11 @@ typedef struct {
 PyObject *producer_fetch(PyObject *producer, const producer_type *type, const producer_request *request);
 
 /* Whether the producer says that its memory lies there already: then that is not to be asked for, which not every
- * producer takes. */
-bool producer_is_on(PyObject *producer, DLDevice device);
+ * producer takes. -1 with the exception of the producer. */
+int producer_is_on(PyObject *producer, DLDevice device);
+
+/* Raises BufferError, and returns -1, for an array of numpy.ma some elements of which are masked. */
+int producer_check_mask(PyObject *array);
 
 /* Has the producer make the stream wait for its work, as the protocol has it: by a capsule, which is dropped again. The
  * exceptions of the producer are passed on. */

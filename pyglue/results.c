@@ -26,8 +26,7 @@ static PyObject *exception_of(int error)
     }
 }
 
-/* Adds the Go stack to the exception that is set. */
-static void add_note(const char *text)
+void call_add_note(const char *text)
 {
     pending_exception pending = exception_put_aside();
 #if PY_VERSION_HEX >= 0x030C0000
@@ -55,7 +54,7 @@ void call_raise_go_error(call *c)
         return;
     if (c->frame.error == ERROR_PANIC) {
         PyErr_Format(PyExc_RuntimeError, "panic in the Go function %s.%s(): %U", d->module, d->name, text);
-        add_note(message + strlen(message) + 1);
+        call_add_note(message + strlen(message) + 1);
     } else {
         PyErr_Format(exception_of(c->frame.error), "%s.%s(): %U", d->module, d->name, text);
     }

@@ -29,11 +29,14 @@ int stream_check(const TensorObject *self, PyObject *stream)
     int32_t device_type = self->view.device.device_type;
     if (stream == NULL || streams_are_objects(device_type))
         return 0;
-    if (!PyLong_Check(stream) || PyBool_Check(stream)) {
+    if (!PyIndex_Check(stream) || PyBool_Check(stream)) {
         PyErr_Format(PyExc_TypeError, "stream must be None or an integer; got %R", stream);
         return -1;
     }
-    if (dlpackgo_stream_accepted(device_type, stream_value(stream)))
+    long long value = stream_value(stream);
+    if (value == -1 && PyErr_Occurred())
+        return -1;
+    if (dlpackgo_stream_accepted(device_type, value))
         return 0;
     PyErr_Format(PyExc_ValueError, "stream is %R for %s; %s", stream, device_name(self->view.device, name),
                  dlpackgo_stream_words(device_type));
@@ -66,6 +69,12 @@ int stream_order(TensorObject *self, PyObject *stream)
         return 0;
     if (stream == NULL && !has_default_stream(device_type))
         return 0;
+    if (stream != NULL && !PyLong_Check(stream) && !streams_are_objects(device_type)) {
+        PyObject *integer = PyNumber_Index(stream); /* NumPy's, which not every producer takes */
+        int ordered = integer == NULL ? -1 : stream_order(self, integer);
+        Py_XDECREF(integer);
+        return ordered;
+    }
     if (stream != NULL && PyLong_Check(stream) && stream_value(stream) == -1)
         return 0;
     if (self->producer != NULL)

@@ -112,9 +112,17 @@ TensorObject *tensor_create(const int64_t *shape, int ndim, DLDataType dtype, ui
 /* A row-major copy in fresh host memory. */
 TensorObject *tensor_copy_host(TensorObject *source);
 PyObject *tensor_copy(PyObject *self, PyObject *unused);
-/* Writes a Python number as one element of the everyday types. */
-int tensor_write_element(void *at, DLDataType dtype, PyObject *value);
 int create_ready(PyObject *module);
+
+/* --- number.c: numbers as elements --- */
+/* By size: nested lists of several kinds become the largest one. */
+enum { NUMBER_BOOL, NUMBER_INTEGER, NUMBER_REAL, NUMBER_COMPLEX, NUMBER_COUNT };
+/* Which of them an object is; -1 with TypeError for what is no number. */
+int number_kind(PyObject *object);
+/* What a number of this kind becomes when no dtype is given. */
+DLDataType number_natural_dtype(int kind);
+/* Writes a number as one element, of at most 16 bytes. TypeError for all but the everyday types. */
+int tensor_write_element(void *at, DLDataType dtype, PyObject *value);
 
 /* --- asarray.c --- */
 /* A tensor on the memory of an object: by DLPack, its array interface or its buffer. */

@@ -80,7 +80,8 @@ int torch_check(PyObject *tensor, const DLDataType *dtype)
 
 /* --- making torch tensors ----------------------------------------------------------------------------------------- */
 
-/* torch.Tensor, imported once; NULL without an exception where torch is not installed or not as we know it. */
+/* torch.Tensor, imported once; NULL where torch is not installed or not as we know it, without an exception but for
+ * KeyboardInterrupt and its like. */
 static PyTypeObject *import_tensor_type(void)
 {
     static PyTypeObject *imported;
@@ -88,7 +89,8 @@ static PyTypeObject *import_tensor_type(void)
         PyObject *torch = PyImport_ImportModule("torch");
         PyObject *type = torch == NULL ? NULL : PyObject_GetAttrString(torch, "Tensor");
         Py_XDECREF(torch);
-        PyErr_Clear();
+        if (type == NULL && !exception_forgive(PyExc_Exception))
+            return NULL;
         if (type != NULL && PyType_Check(type))
             imported = (PyTypeObject *)type;
     }
@@ -114,6 +116,8 @@ PyObject *torch_export(TensorObject *tensor, bool *taken)
     /* About memory on a device, or read-only, torch.from_dlpack has more to say than the table. */
     bool plain = tensor->view.device.device_type == kDLCPU && tensor->flags == 0;
     PyTypeObject *type = plain ? import_tensor_type() : NULL;
+    if (type == NULL && PyErr_Occurred())
+        return NULL;
     const producer_type *known = type == NULL ? NULL : producer_lookup(type);
     *taken = known != NULL && known->api != NULL;
     if (!*taken) {

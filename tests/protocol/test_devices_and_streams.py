@@ -124,3 +124,30 @@ def test_a_handle_devices_offset_is_kept_apart_from_its_handle(device: int) -> N
     assert (fields.data, fields.byte_offset) == (producer.address, 20)
     del tensor
     assert producer.settle() == len(producer.asked)
+
+
+@pytest.mark.case("ST-2")
+def test_integers_of_other_libraries_are_streams_too_and_producers_see_pythons() -> None:
+    producer, tensor = device_tensor((CUDA, 0))
+    for stream in (np.int64(1), np.uint8(2), np.int32(12345)):
+        tensor.__dlpack__(stream=stream, max_version=(1, 0))
+        (asked,) = producer.asked[-1:]
+        assert (type(asked["stream"]), asked["stream"]) == (int, int(stream))
+    count = len(producer.asked)
+    tensor.__dlpack__(stream=np.int64(-1), max_version=(1, 0))
+    assert len(producer.asked) == count
+    for wrong in (np.int64(0), np.int64(-2), np.float64(1), np.True_):
+        with pytest.raises((ValueError, TypeError)):
+            tensor.__dlpack__(stream=wrong, max_version=(1, 0))
+
+
+@pytest.mark.case("ST-2")
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
+def test_an_error_while_a_stream_is_read_reaches_the_caller(error: type[BaseException]) -> None:
+    class Stream:
+        def __index__(self) -> int:
+            raise error
+
+    _, tensor = device_tensor((CUDA, 0))
+    with pytest.raises(error):
+        tensor.__dlpack__(stream=Stream(), max_version=(1, 0))

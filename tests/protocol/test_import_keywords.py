@@ -8,6 +8,7 @@ import pytest
 from harness.abi import CPU, CUDA, IS_COPIED, READ_ONLY, ROCM, DTypeTriple
 from harness.capsules import peek
 from harness.dtypes import RARE
+from harness.exchange import type_with_table
 from harness.producers import OldProducer, Producer, row_major
 
 import dlpackgo
@@ -185,3 +186,46 @@ def test_the_producer_is_positional_only_and_the_rest_by_keyword() -> None:
     for arguments, keywords in (((), {}), ((), {"x": np.zeros(1)}), ((np.zeros(1), (1, 0)), {}), ((1, 2, 3), {})):
         with pytest.raises(TypeError):
             call(*arguments, **keywords)
+
+
+@pytest.mark.case("K-2")
+@pytest.mark.parametrize("flags", [IS_COPIED, IS_COPIED | READ_ONLY])
+def test_a_producer_that_copies_although_it_must_not_is_refused(flags: int) -> None:
+    def by_capsule(producer: Producer) -> Any:
+        return producer
+
+    def by_table(producer: Producer) -> Any:
+        return type_with_table(producer)()
+
+    for lane in (by_capsule, by_table):
+        producer = Producer((3,), flags=flags)
+        with pytest.raises(BufferError, match="copy=False"):
+            dlpackgo.from_dlpack(lane(producer), copy=False)
+        assert producer.settle() == 1
+        tensor = dlpackgo.from_dlpack(lane(producer))
+        assert tensor.tolist() == [0, 1, 2]
+        del tensor
+        assert producer.settle() == 2
+
+
+def test_a_capsule_made_with_a_copy_is_no_copy_of_the_importer() -> None:
+    capsule = dlpackgo.ones((2,)).__dlpack__(copy=True, max_version=(1, 0))
+    assert dlpackgo.from_dlpack(capsule, copy=False).tolist() == [1, 1]
+
+
+@pytest.mark.case("K-2")
+def test_a_copy_is_writable_even_when_the_producers_copy_is_not() -> None:
+    producer = Producer((3,), flags=IS_COPIED | READ_ONLY)
+    tensor = dlpackgo.from_dlpack(producer, copy=True)
+    assert (tensor.readonly, tensor.data_ptr == producer.address) == (False, False)
+    assert producer.settle() == 1
+
+
+@pytest.mark.case("K-1")
+@pytest.mark.parametrize(
+    "name", ["cpu\0", "cpu\0x", "cpu:0\0", "cpu:+0", "cpu: 0", "cpu:-0", "cpu:-1", "cpu:0 ", " cpu", "CPU", ":0", "cpu:",
+             "cpu:0:0", "cpu:0x0", "cpu:2147483648", "cpu:99999999999999999999", "\ud800"]
+)  # fmt: skip
+def test_a_device_name_is_read_to_its_end(name: str) -> None:
+    with pytest.raises(ValueError, match="device|surrogates"):
+        dlpackgo.from_dlpack(np.zeros(3), device=name)

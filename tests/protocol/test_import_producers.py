@@ -472,3 +472,59 @@ def test_a_refused_capsule_keeps_its_name() -> None:
         from_dlpack(producer)
     assert name_of(producer.capsules[0]) == "dltensor_versioned"
     assert producer.settle() == 1
+
+
+# --- what is asked of an object before __dlpack__ is called ---
+
+
+@pytest.mark.case("P-1")
+@pytest.mark.parametrize(
+    "error",
+    [KeyboardInterrupt, SystemExit, GeneratorExit, Meddling, MemoryError, RecursionError, ValueError, TypeError],
+)
+def test_an_error_while_looking_for_the_protocol_reaches_the_caller(error: type[BaseException]) -> None:
+    class Proxy:
+        def __getattr__(self, name: str) -> Any:
+            raise error
+
+    class Metaclass(type):
+        def __getattribute__(cls, name: str) -> Any:
+            if name == "__dlpack__":
+                raise error
+            return super().__getattribute__(name)
+
+    class WithMetaclass(metaclass=Metaclass):
+        pass
+
+    class Lost(Producer):
+        def __dlpack_device__(self) -> Any:
+            raise error
+
+    for thing in (Proxy(), WithMetaclass()):
+        with pytest.raises(error):
+            from_dlpack(thing)
+        with pytest.raises(error):
+            dlpackgo.asarray(thing)
+        with pytest.raises(error):
+            dlpackgo.stats.mean(thing)
+    lost = Lost((3,))
+    with pytest.raises(error):
+        from_dlpack(lost, device="cpu")
+    assert lost.asked == []
+
+
+@pytest.mark.case("P-1")
+def test_a_subclass_of_buffer_error_stays_what_it_is_and_is_told_which_argument_it_was() -> None:
+    class NeedsDetach(BufferError):
+        pass
+
+    class Parameter:
+        def __dlpack__(self, **_: Any) -> Any:
+            raise NeedsDetach("requires grad")
+
+        def __dlpack_device__(self) -> Any:
+            return (CPU, 0)
+
+    with pytest.raises(NeedsDetach, match="requires grad") as raised:
+        dlpackgo.stats.mean(Parameter())
+    assert (str(raised.value), raised.value.__notes__) == ("requires grad", ["raised for stats.mean() argument x"])

@@ -51,3 +51,63 @@ def test_the_object_lives_as_long_as_the_tensor() -> None:
 def test_a_broken_interface_is_refused(changes: dict[str, Any]) -> None:
     with pytest.raises((BufferError, TypeError, ValueError)):
         dlpackgo.asarray(Exposes(np.zeros(3), **changes))
+
+
+@pytest.mark.parametrize(
+    "typestr",
+    ["<f8 ", "<f+8", "<f 8", "<f08x", "<f8<f8", "<f8\0", "\0f8", "<f", "<f-8", "<f128", "<f99999999999", "f8"],
+)
+def test_a_typestr_is_read_to_its_end(typestr: str) -> None:
+    with pytest.raises(BufferError, match="typestr"):
+        dlpackgo.asarray(Exposes(np.zeros(3), typestr=typestr))
+
+
+@pytest.mark.parametrize("typestr", ["|u1", "<u1", ">u1", "=u1"])
+def test_a_single_byte_has_no_byte_order(typestr: str) -> None:
+    assert dlpackgo.asarray(Exposes(np.zeros(3, np.uint8), typestr=typestr)).dtype == "uint8"
+
+
+@pytest.mark.parametrize("data", [(2**64, False), (-(2**70), False), (10**30, True)], ids=str)
+def test_an_address_of_more_than_64_bits_is_refused(data: Any) -> None:
+    with pytest.raises(BufferError):
+        dlpackgo.asarray(Exposes(np.zeros(3), data=data))
+
+
+def test_a_mask_is_never_dropped() -> None:
+    array = np.zeros(3)
+    assert dlpackgo.asarray(Exposes(array, mask=None)).data_ptr == array.ctypes.data
+    for mask in (np.array([True, False, True]), Exposes(np.zeros(3, bool)), False):
+        with pytest.raises(BufferError, match="mask"):
+            dlpackgo.asarray(Exposes(array, mask=mask))
+
+
+class OnCuda:
+    """An object with nothing but a __cuda_array_interface__; nobody reads the memory."""
+
+    def __init__(self, **changes: Any) -> None:
+        self.__cuda_array_interface__ = {
+            "shape": (3,),
+            "typestr": "<f4",
+            "data": (4096, False),
+            "version": 3,
+            **changes,
+        }
+
+
+def test_device_memory_is_taken_when_no_work_on_it_has_to_be_waited_for() -> None:
+    for changes in (
+        {},
+        {"stream": None},
+        {"stream": 1},
+        {"version": 0},
+        {"version": 2},
+    ):  # 1: the legacy default stream
+        assert dlpackgo.asarray(OnCuda(**changes)).device == (2, 0)
+
+
+@pytest.mark.parametrize("stream", [0, 2, -1, 12345, 2**70, "x", 1.0], ids=repr)
+def test_a_stream_that_nobody_waits_for_is_not_ignored(stream: Any) -> None:
+    with pytest.raises(BufferError, match="stream"):
+        dlpackgo.asarray(OnCuda(stream=stream))
+    with pytest.raises(BufferError, match="mask"):
+        dlpackgo.asarray(OnCuda(mask=OnCuda()))

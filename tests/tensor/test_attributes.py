@@ -146,3 +146,23 @@ def test_tensors_are_equal_by_identity_and_hashable() -> None:
     assert tensor == tensor
     assert tensor != other
     assert len({tensor, other}) == 2
+
+
+@pytest.mark.parametrize("name", ["float32\0", "float32\0x", "\0", "torch.float32\0", "\ud800"])
+def test_a_dtype_name_is_read_to_its_end(name: str) -> None:
+    with pytest.raises(TypeError):
+        dlpackgo.DType(name)
+    assert dlpackgo.DType("float32") != name
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, GeneratorExit])
+@pytest.mark.parametrize("attribute", ["isnative", "name", "__str__"])
+def test_an_interrupt_while_a_dtype_is_read_is_not_swallowed(attribute: str, error: type[BaseException]) -> None:
+    def fail(self: Any) -> Any:
+        raise error
+
+    odd = type("Odd", (), {attribute: fail if attribute == "__str__" else property(fail)})()
+    with pytest.raises(error):
+        dlpackgo.DType(odd)
+    with pytest.raises(error):
+        assert dlpackgo.DType("float32") == odd

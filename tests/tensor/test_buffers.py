@@ -3,8 +3,10 @@
 import array as array_module
 import ctypes
 import hashlib
+import inspect
 import mmap
 import struct
+import sys
 from typing import Any
 
 import numpy as np
@@ -207,3 +209,57 @@ def test_asarray_takes_a_dtype_for_lists() -> None:
     assert dlpackgo.asarray([1, 2], dtype=np.int8).tolist() == [1, 2]
     with pytest.raises((ValueError, OverflowError)):
         dlpackgo.asarray([300], dtype="int8")
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="__buffer__ is of 3.12")
+@pytest.mark.parametrize("refusal", [BufferError, ValueError, TypeError, RuntimeError])
+def test_a_refusal_to_be_written_to_makes_the_tensor_read_only_whatever_its_class(refusal: type[Exception]) -> None:
+    class ReadOnly:
+        """NumPy says ValueError, and whoever passes its buffers on says so, too."""
+
+        def __buffer__(self, flags: int) -> memoryview:
+            if flags & inspect.BufferFlags.WRITABLE:
+                raise refusal("read-only")
+            return memoryview(b"abc")
+
+    tensor = dlpackgo.asarray(ReadOnly())
+    assert (tensor.readonly, tensor.tolist()) == (True, [97, 98, 99])
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="__buffer__ is of 3.12")
+@pytest.mark.parametrize("error", [BufferError, ValueError, KeyboardInterrupt, SystemExit, MemoryError])
+def test_an_error_of_a_buffer_reaches_the_caller(error: type[BaseException]) -> None:
+    class Broken:
+        def __buffer__(self, flags: int) -> memoryview:
+            raise error
+
+    with pytest.raises(error):
+        dlpackgo.asarray(Broken())
+
+
+def test_a_list_with_a_length_of_its_own_is_believed_or_raises_what_it_raises() -> None:
+    class Lists(list[Any]):
+        calls = 0
+
+        def __len__(self) -> int:
+            self.calls += 1
+            if self.calls > self.good:
+                raise Interrupt
+            return self.said
+
+    class Interrupt(BaseException):
+        pass
+
+    for good in (0, 1):
+        lists: Any = Lists([1.0, 2.0])
+        lists.good, lists.said = good, 2
+        with pytest.raises(Interrupt):
+            dlpackgo.asarray(lists)
+        inner: Any = Lists([1.0])
+        inner.good, inner.said = good, 1
+        with pytest.raises(Interrupt):
+            dlpackgo.asarray([inner])
+    long: Any = Lists([1.0])
+    long.good, long.said = 10, 5
+    with pytest.raises(IndexError):
+        dlpackgo.asarray(long)

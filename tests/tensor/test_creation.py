@@ -1,5 +1,7 @@
 """empty, zeros, ones, full, arange."""
 
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -137,3 +139,78 @@ def test_values_out_of_range_are_refused(dtype: str) -> None:
     for value in (2**65, -(2**65), np.iinfo(dtype).max + 1 if dtype != "uint64" else 2**64):
         with pytest.raises(OverflowError):
             dlpackgo.full((2,), int(value), dtype=dtype)
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    ["bool1", "int4", "float16", "bfloat16", (2, 32, 2), (0, 8, 32767), (2, 32, 65535), (6, 16, 1), (1, 24, 1),
+     (0, 248, 1), (2, 128, 1), (5, 192, 1)],
+    ids=str,
+)  # fmt: skip
+def test_only_elements_of_the_width_that_is_written_are_filled(dtype: Any) -> None:
+    for make in (
+        lambda: dlpackgo.full((1000,), 1, dtype=dtype),
+        lambda: dlpackgo.ones((1000,), dtype=dtype),
+        lambda: dlpackgo.arange(3, dtype=dtype),
+        lambda: dlpackgo.asarray([1, 0, 1], dtype=dtype),
+    ):
+        with pytest.raises((TypeError, BufferError)):
+            make()
+
+
+@pytest.mark.parametrize("bits", [8, 16, 32, 64])
+def test_integers_are_exact_to_the_ends_of_their_range(bits: int) -> None:
+    for name, low, high in ((f"int{bits}", -(2 ** (bits - 1)), 2 ** (bits - 1) - 1), (f"uint{bits}", 0, 2**bits - 1)):
+        assert dlpackgo.full((2,), low, dtype=name).tolist() == [low] * 2
+        assert dlpackgo.full((2,), high, dtype=name).tolist() == [high] * 2
+        for outside in (low - 1, high + 1, 10**30, -(10**30)):
+            with pytest.raises(OverflowError, match=f"{outside} does not fit {name}"):
+                dlpackgo.full((2,), outside, dtype=name)
+
+
+# --- the numbers of other libraries ---
+
+
+@pytest.mark.parametrize(
+    ("number", "dtype", "value"),
+    [(np.float32(1.5), "float64", 1.5), (np.float16(1.5), "float64", 1.5), (np.True_, "bool", True),
+     (np.complex64(1 + 2j), "complex128", 1 + 2j), (np.complex128(2j), "complex128", 2j), (np.uint8(3), "int64", 3),
+     (np.array(2.5), "float64", 2.5), (Decimal("1.5"), "float64", 1.5), (Fraction(1, 2), "float64", 0.5),
+     (dlpackgo.full((), 2 + 1j), "complex128", 2 + 1j)],
+    ids=repr,
+)  # fmt: skip
+def test_a_number_becomes_what_it_is(number: Any, dtype: str, value: Any) -> None:
+    for tensor in (dlpackgo.full((1,), number), dlpackgo.asarray([number])):
+        assert (tensor.dtype.name, tensor.tolist()) == (dtype, [value])
+
+
+@pytest.mark.parametrize(
+    "number", [1j, np.complex64(1j), np.complex128(1j), np.array(1j), dlpackgo.full((), 1j)], ids=repr
+)
+def test_an_imaginary_part_is_never_cut_off(number: Any) -> None:
+    for dtype in ("float64", "float32", "int64", "uint8"):
+        with pytest.raises(TypeError):
+            dlpackgo.full((1,), number, dtype=dtype)
+        with pytest.raises(TypeError):
+            dlpackgo.asarray([number], dtype=dtype)
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [np.datetime64("2026-01-01"), np.timedelta64(3, "s"), np.str_("3"), "3", b"3", None, object(), np.longdouble(1),
+     np.array([2.5]), dlpackgo.ones((2,)), {}],
+    ids=repr,
+)  # fmt: skip
+def test_what_is_no_number_is_refused_whatever_the_dtype(thing: Any) -> None:
+    for dtype in (None, "float64", "complex128", "int64", "bool"):
+        with pytest.raises(TypeError):
+            dlpackgo.full((1,), thing, dtype=dtype)
+        with pytest.raises(TypeError):
+            dlpackgo.asarray([thing], dtype=dtype)
+
+
+def test_the_masked_element_is_no_number() -> None:
+    with pytest.raises(BufferError, match="masked"):
+        dlpackgo.full((1,), np.ma.masked)
+    with pytest.raises(BufferError, match="masked"):
+        dlpackgo.asarray([1.0, np.ma.masked])

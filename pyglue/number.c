@@ -1,0 +1,192 @@
+/* Numbers as elements: those of Python, and the scalars of array libraries. */
+#include "producer.h"
+#include "tensor.h"
+
+#include <string.h>
+
+/* --- what kind of number it is ------------------------------------------------------------------------------------ */
+
+static const DLDataType natural[] = {
+    [NUMBER_BOOL] = {kDLBool, 8, 1},
+    [NUMBER_INTEGER] = {kDLInt, 64, 1},
+    [NUMBER_REAL] = {kDLFloat, 64, 1},
+    [NUMBER_COMPLEX] = {kDLComplex, 128, 1},
+};
+
+DLDataType number_natural_dtype(int kind)
+{
+    return natural[kind];
+}
+
+static int refuse(PyObject *object)
+{
+    PyErr_Format(
+        PyExc_TypeError,
+        "%R cannot become a tensor: accepted are arrays that speak DLPack, buffers, objects with __array_interface__, "
+        "numbers, and nested lists of numbers",
+        (PyObject *)Py_TYPE(object));
+    return -1;
+}
+
+static int kind_of_dtype(PyObject *object, DLDataType dtype, long ndim)
+{
+    if (ndim != 0) {
+        PyErr_Format(PyExc_TypeError,
+                     "%R with axes stands where a number is needed; its own library joins arrays, for example "
+                     "with numpy.stack or torch.stack",
+                     (PyObject *)Py_TYPE(object));
+        return -1;
+    }
+    if (dtype.lanes != 1 || dtype.code == kDLOpaqueHandle)
+        return refuse(object);
+    switch (dtype.code) {
+    case kDLBool:
+        return NUMBER_BOOL;
+    case kDLInt:
+    case kDLUInt:
+        return NUMBER_INTEGER;
+    case kDLComplex:
+    case kDLBcomplex:
+        return NUMBER_COMPLEX;
+    default:
+        return NUMBER_REAL;
+    }
+}
+
+/* The scalars of array libraries say themselves what they are: NumPy's convert to float whatever they are, dates and
+ * complex numbers too. NUMBER_COUNT for what has no dtype. */
+static int kind_of_scalar(PyObject *object)
+{
+    const producer_type *type = producer_lookup(Py_TYPE(object));
+    if (type == NULL || (type->masked && producer_check_mask(object) < 0))
+        return -1;
+    PyObject *described = PyObject_GetAttrString(object, "dtype");
+    if (described == NULL)
+        return exception_forgive(PyExc_AttributeError) ? NUMBER_COUNT : -1;
+    DLDataType dtype;
+    int parsed = dtype_parse(described, &dtype);
+    Py_DECREF(described);
+    PyObject *axes = parsed < 0 ? NULL : PyObject_GetAttrString(object, "ndim");
+    long ndim = axes == NULL ? -1 : PyLong_AsLong(axes);
+    Py_XDECREF(axes);
+    return ndim == -1 && PyErr_Occurred() ? -1 : kind_of_dtype(object, dtype, ndim);
+}
+
+int number_kind(PyObject *object)
+{
+    if (PyBool_Check(object))
+        return NUMBER_BOOL;
+    if (PyFloat_CheckExact(object))
+        return NUMBER_REAL;
+    if (PyLong_CheckExact(object))
+        return NUMBER_INTEGER;
+    if (PyComplex_CheckExact(object))
+        return NUMBER_COMPLEX;
+    if (Tensor_Check(object))
+        return kind_of_dtype(object, ((TensorObject *)object)->view.dtype, ((TensorObject *)object)->view.ndim);
+    if (PyUnicode_Check(object) || PyBytes_Check(object))
+        return refuse(object);
+    int kind = kind_of_scalar(object);
+    if (kind < NUMBER_COUNT)
+        return kind;
+    if (PyIndex_Check(object))
+        return NUMBER_INTEGER;
+    if (PyComplex_Check(object))
+        return NUMBER_COMPLEX;
+    return PyType_GetSlot(Py_TYPE(object), Py_nb_float) != NULL ? NUMBER_REAL : refuse(object);
+}
+
+/* --- writing ------------------------------------------------------------------------------------------------------ */
+
+/* Raises, and returns -1, for what is no number and for complex ones where reals are needed, which Python's own
+ * conversion may cut. */
+static int check_kind(PyObject *value, DLDataType dtype, int largest)
+{
+    char name[32];
+    int kind = number_kind(value);
+    if (kind > largest)
+        PyErr_Format(PyExc_TypeError, "%R is complex, and an element of %s is not", value, dtype_name(dtype, name));
+    return kind < 0 || kind > largest ? -1 : 0;
+}
+
+static int write_bool(void *at, PyObject *value)
+{
+    int truth = PyObject_IsTrue(value);
+    *(uint8_t *)at = truth > 0;
+    return truth < 0 ? -1 : 0;
+}
+
+static int write_complex(void *at, DLDataType dtype, PyObject *value)
+{
+    if (check_kind(value, dtype, NUMBER_COMPLEX) < 0)
+        return -1;
+    PyObject *number = PyObject_CallFunctionObjArgs((PyObject *)&PyComplex_Type, value, NULL);
+    if (number == NULL)
+        return -1;
+    double real = PyComplex_RealAsDouble(number), imaginary = PyComplex_ImagAsDouble(number);
+    Py_DECREF(number);
+    if (dtype.bits == 64)
+        ((float *)at)[0] = (float)real, ((float *)at)[1] = (float)imaginary;
+    else
+        ((double *)at)[0] = real, ((double *)at)[1] = imaginary;
+    return 0;
+}
+
+static int write_float(void *at, DLDataType dtype, PyObject *value)
+{
+    if (!PyFloat_CheckExact(value) && check_kind(value, dtype, NUMBER_REAL) < 0)
+        return -1;
+    double number = PyFloat_AsDouble(value);
+    if (number == -1 && PyErr_Occurred())
+        return -1;
+    if (dtype.bits == 32)
+        *(float *)at = (float)number;
+    else
+        *(double *)at = number;
+    return 0;
+}
+
+static int write_integer(void *at, DLDataType dtype, PyObject *value)
+{
+    char name[32];
+    PyObject *integer = PyNumber_Index(value);
+    if (integer == NULL)
+        return -1;
+    bool is_signed = dtype.code == kDLInt;
+    int overflow;
+    long long number = PyLong_AsLongLongAndOverflow(integer, &overflow);
+    bool fits = overflow == 0 && (is_signed || number >= 0);
+    if (overflow > 0 && !is_signed && dtype.bits == 64) {
+        number = (long long)PyLong_AsUnsignedLongLong(integer);
+        fits = !PyErr_Occurred();
+        PyErr_Clear();
+    } else if (fits && dtype.bits < 64) {
+        fits = number >> (dtype.bits - is_signed) == (number < 0 ? -1 : 0);
+    }
+    if (fits)
+        memcpy(at, &number, dtype.bits / 8); /* little-endian: the low bytes come first */
+    else
+        PyErr_Format(PyExc_OverflowError, "%R does not fit %s", integer, dtype_name(dtype, name));
+    Py_DECREF(integer);
+    return fits ? 0 : -1;
+}
+
+int tensor_write_element(void *at, DLDataType dtype, PyObject *value)
+{
+    char name[32];
+    bool whole = dtype.bits == 8 || dtype.bits == 16 || dtype.bits == 32 || dtype.bits == 64;
+    if (dtype.lanes == 1) { /* of these very widths: what is written must be what an element takes */
+        if (dtype.code == kDLBool && dtype.bits == 8)
+            return write_bool(at, value);
+        if (dtype.code == kDLComplex && (dtype.bits == 64 || dtype.bits == 128))
+            return write_complex(at, dtype, value);
+        if (dtype.code == kDLFloat && (dtype.bits == 32 || dtype.bits == 64))
+            return write_float(at, dtype, value);
+        if ((dtype.code == kDLInt || dtype.code == kDLUInt) && whole)
+            return write_integer(at, dtype, value);
+    }
+    PyErr_Format(PyExc_TypeError,
+                 "dlpackgo cannot write elements of type %s; make the array with a library that knows them",
+                 dtype_name(dtype, name));
+    return -1;
+}
