@@ -249,16 +249,64 @@ def isolated(session: nox.Session) -> None:
     session.run("python", "-c", "import dlpackgo; print(dlpackgo.zeros((2, 3)))")
 
 
+def fuzz_go(session: nox.Session, duration: str) -> None:
+    """Run every Go fuzz target for this long. They are found by name: to ask Go links every test of the tree."""
+    for name in written("*_test.go"):
+        for target in re.findall(r"^func (Fuzz\w+)", (ROOT / name).read_text(), re.MULTILINE):
+            go(session, "test", "-run=^$", f"-fuzz=^{target}$", f"-fuzztime={duration}", f"./{Path(name).parent}")
+
+
 @nox.session(venv_backend="none")
 def fuzz(session: nox.Session) -> None:
     """Run every Go fuzz target for a while: nox -s fuzz -- 10m (one minute each by default)."""
-    duration = session.posargs[0] if session.posargs else "1m"
-    for package in go_packages():
-        listing = session.run(
-            go_command(), "test", "-list=^Fuzz", package, external=True, silent=True, env=toolchain.go_environment()
-        )
-        for target in re.findall(r"^Fuzz\w+", str(listing), re.MULTILINE):
-            go(session, "test", "-run=^$", f"-fuzz=^{target}$", f"-fuzztime={duration}", package)
+    fuzz_go(session, session.posargs[0] if session.posargs else "1m")
+
+
+FUZZ_TARGETS = ("validate", "copy", "pack")
+
+
+def find_clang() -> str | None:
+    """A clang, by one of the names that Debian gives it."""
+    return next((name for name in ("clang", "clang-20", "clang-19", "clang-18") if shutil.which(name)), None)
+
+
+def fuzz_target(session: nox.Session, target: str, compiler: str, sanitizers: str, *more: str) -> tuple[str, str]:
+    """Build fuzz/TARGET.c. The program, and a folder with its corpus."""
+    folder = VENV / "fuzz" / target
+    shutil.unpack_archive(ROOT / "fuzz" / "corpus" / f"{target}.zip", folder)
+    sources = [f"safe/{name}.c" for name in ("validate", "layout", "copy", "owner", "pack")]
+    flags = ["-std=gnu11", "-g", "-O2", f"-fsanitize={sanitizers}", "-fno-sanitize-recover=undefined"]
+    program = f"{folder}.{Path(compiler).name}"
+    session.run(compiler, *flags, *more, f"fuzz/{target}.c", *sources, "-o", program, external=True)
+    return program, str(folder)
+
+
+@nox.session(name="fuzz-c", venv_backend="none")
+def fuzz_c(session: nox.Session) -> None:
+    """Fuzz the C files that know nothing of Python: nox -s fuzz-c -- 600 (one minute each by default). Needs clang."""
+    seconds = session.posargs[0] if session.posargs else "60"
+    clang = find_clang()
+    if clang is None:
+        session.error("clang is not installed (Debian: apt install clang-19 libclang-rt-19-dev)")
+    for target in FUZZ_TARGETS:
+        # Without its tracing of comparisons: the inputs come near the edges by construction, and it halves the speed.
+        tracing = "-fno-sanitize-coverage=trace-cmp"
+        program, folder = fuzz_target(session, target, str(clang), "fuzzer,address,undefined", tracing)
+        options = [f"-max_total_time={seconds}", "-max_len=600", "-print_final_stats=1", f"-artifact_prefix={folder}-"]
+        session.run(program, *options, folder, external=True)
+
+
+@nox.session(name="fuzz-smoke", venv_backend="none")
+def fuzz_smoke(session: nox.Session) -> None:
+    """Fuzz for about a minute in all: the C files with AddressSanitizer and UBSan, by gcc too, then the Go targets."""
+    seed = session.posargs[0] if session.posargs else "1"
+    for target in FUZZ_TARGETS:
+        compiler = shutil.which("gcc") or find_clang()
+        if compiler is None:
+            session.error("neither gcc nor clang is installed")
+        program, folder = fuzz_target(session, target, compiler, "address,undefined", "fuzz/standalone.c")
+        session.run(program, "10", seed, folder, external=True)
+    fuzz_go(session, "3s")
 
 
 @nox.session(python=MAIN_PYTHON)
@@ -301,31 +349,6 @@ def soak(session: nox.Session) -> None:
     session.run("python", "tests/reliability/soak.py", *session.posargs)
 
 
-@nox.session(name="fuzz-c", venv_backend="none")
-def fuzz_c(session: nox.Session) -> None:
-    """Fuzz the C files that know nothing of Python: nox -s fuzz-c -- 600 (one minute each by default). Needs clang."""
-    seconds = session.posargs[0] if session.posargs else "60"
-    clang = next((name for name in ("clang", "clang-19") if shutil.which(name)), None)
-    if clang is None:
-        session.error("clang is not installed (Debian: apt install clang-19 libclang-rt-19-dev)")
-    sources = [f"safe/{name}.c" for name in ("validate", "layout", "copy", "owner", "pack")]
-    for target in ("validate", "copy", "pack"):
-        folder = VENV / "fuzz" / target
-        shutil.unpack_archive(ROOT / "fuzz" / "corpus" / f"{target}.zip", folder)
-        command = [
-            str(clang),
-            "-std=gnu11",
-            "-g",
-            "-O2",
-            "-fsanitize=fuzzer,address,undefined",
-            f"fuzz/{target}.c",
-            *sources,
-        ]
-        session.run(*command, "-fno-sanitize-recover=undefined", "-o", f"{folder}.bin", external=True)
-        options = [f"-max_total_time={seconds}", "-max_len=600", "-print_final_stats=1", f"-artifact_prefix={folder}-"]
-        session.run(f"{folder}.bin", *options, str(folder), external=True)
-
-
 @nox.session(name="undefined-behaviour", python=MAIN_PYTHON)
 def undefined_behaviour(session: nox.Session) -> None:
     """Run the tests with UndefinedBehaviorSanitizer and AddressSanitizer in the C code."""
@@ -363,25 +386,51 @@ def analyze(session: nox.Session) -> None:
     session.run("python", "tools/analyze.py")
 
 
-@nox.session(name="free-threaded", venv_backend="none")
-def free_threaded(session: nox.Session) -> None:
-    """Run the tests on a CPython without a GIL, which is built first (Debian only, some minutes)."""
-    prefix, folder = VENV / "python3.13t", VENV / "free-threaded"
-    session.run(sys.executable, "tools/free_threaded.py", str(prefix), external=True)
+def free_threaded_package(session: nox.Session, name: str, *options: str, **environment: str) -> tuple[str, Path]:
+    """Build a CPython without a GIL, and the package with it. The command, and a folder for PYTHONPATH."""
+    prefix, folder = VENV / f"python3.13t{''.join(options)}", VENV / name
+    session.run(sys.executable, "tools/free_threaded.py", str(prefix), *options, external=True)
     python = str(prefix / "venv" / "bin" / "python")
     if not Path(python).exists():
-        session.run(str(prefix / "bin" / "python3"), "-m", "venv", str(prefix / "venv"), external=True)
+        session.run(str(prefix / "bin" / "python3"), "-m", "venv", str(prefix / "venv"), external=True, env=environment)
     packages = ["setuptools", "numpy<2.5", "pytest", "hypothesis"]  # NumPy 2.5 has no wheel for 3.13t
-    session.run(python, "-m", "pip", "install", "--quiet", "--only-binary=:all:", *packages, external=True)
+    install = [python, "-m", "pip", "install", "--quiet", "--only-binary=:all:", *packages]
+    session.run(*install, external=True, env=environment)
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(
         ROOT / "python" / "dlpackgo", folder / "dlpackgo", ignore=shutil.ignore_patterns("*.so", "__pycache__")
     )
     build = [python, "setup.py", "build_ext", f"--build-lib={folder}", f"--build-temp={folder}-build"]
-    session.run(*build, external=True, env={"DLPACKGO_BUILD_FLAGS": "-tags=faults"})
+    session.run(*build, external=True, env={"DLPACKGO_BUILD_FLAGS": "-tags=faults", **environment})
+    return python, folder
+
+
+@nox.session(name="free-threaded", venv_backend="none")
+def free_threaded(session: nox.Session) -> None:
+    """Run the tests on a CPython without a GIL, which is built first (Debian only, some minutes)."""
+    python, folder = free_threaded_package(session, "free-threaded")
     subjects = [f"tests/{name}" for name in ("reliability", "protocol", "tensor")]
     command = [python, "-m", "pytest", "-m", "not slow", *subjects, *session.posargs]
     session.run(*command, external=True, env={"PYTHONPATH": str(folder), "DLPACKGO_STRESS_SECONDS": "10"})
+
+
+@nox.session(name="thread-sanitizer", venv_backend="none")
+def thread_sanitizer(session: nox.Session) -> None:
+    """Run the tests of threads under ThreadSanitizer, without a GIL: nox -s thread-sanitizer -- 60 (seconds each, or 20)."""
+    seconds = session.posargs[0] if session.posargs else "20"
+    clang = find_clang()
+    if clang is None:
+        session.error("clang is not installed (Debian: apt install clang-19 libclang-rt-19-dev)")
+    name = "thread-sanitizer"
+    quiet = {"TSAN_OPTIONS": "report_bugs=0"}
+    python, folder = free_threaded_package(session, name, "--tsan", CC=str(clang), DLPACKGO_SANITIZER="thread", **quiet)
+    known = [VENV / "python3.13t--tsan" / "share" / "tsan.supp", ROOT / "tests" / "reliability" / "tsan.supp"]
+    suppressions = VENV / f"{name}.supp"
+    suppressions.write_text("".join(path.read_text() for path in known))
+    # A race makes the test's process end with 66. pytest itself has none of our threads.
+    options = f"suppressions={suppressions}:exitcode=66:halt_on_error=0:history_size=4:second_deadlock_stack=1"
+    environment = {"PYTHONPATH": str(folder), "DLPACKGO_STRESS_SECONDS": seconds, "TSAN_OPTIONS": options}
+    session.run(python, "-m", "pytest", "tests/reliability/test_many_threads.py", external=True, env=environment)
 
 
 @nox.session(python=MAIN_PYTHON)

@@ -9,7 +9,7 @@
 #include "../safe/layout.h"
 #include "../safe/validate.h"
 
-enum { MOST_BYTES = 1 << 16 };
+enum { MOST_BYTES = 1 << 12 };
 
 static int64_t offset_of(const DLTensor *t, int64_t index)
 {

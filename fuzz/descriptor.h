@@ -81,7 +81,7 @@ static inline void take_descriptor(fuzz_bytes *from, fuzz_descriptor *to)
     t->shape = pointers % 16 == 1 ? NULL : to->shape;
     t->strides = pointers % 16 == 2 ? NULL : to->strides;
     t->data = (void *)(uintptr_t)(pointers % 16 == 3 ? 0
-                                  : common & 128     ? 4096 + take_byte(from)
+                                  : common & 128     ? UINT64_C(4096) + take_byte(from)
                                                      : (uint64_t)take_integer(from));
     t->byte_offset = pointers & 128 ? (uint64_t)take_integer(from) : 0;
 }

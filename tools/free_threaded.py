@@ -2,7 +2,7 @@
 
 For machines that no registry offers a 3.13t to. It takes about 3 minutes on 2 cores. FOLDER/bin/python3 is the result; it is
 left as it is when it is there already. --tsan builds with clang and ThreadSanitizer: a module whose C is built with
-clang -fsanitize=thread can be run on it.
+clang -fsanitize=thread can be run on it. CPython's list of its own races that are known comes to FOLDER/share/tsan.supp.
 
 Needs a Debian with apt, its archive keyring of 2025 or later, make, a C compiler and zlib's, libffi's and OpenSSL's headers.
 """
@@ -52,12 +52,16 @@ def build(source: Path, prefix: Path, tsan: bool) -> None:
     environment = dict(os.environ)
     options = ["--disable-gil", f"--prefix={prefix}", "--without-static-libpython"]
     if tsan:
-        clang = next(name for name in ("clang", "clang-20", "clang-19", "clang-18") if shutil.which(name))
+        clang = next((name for name in ("clang", "clang-20", "clang-19", "clang-18") if shutil.which(name)), None)
+        if clang is None:
+            raise SystemExit("--tsan needs clang (Debian: apt install clang-19 libclang-rt-19-dev)")
         options.append("--with-thread-sanitizer")
         environment |= {"CC": clang, "TSAN_OPTIONS": "report_bugs=0", "LDSHARED": f"{clang} -shared -fsanitize=thread"}
     subprocess.run([str(source / "configure"), "-q", *options], cwd=source, env=environment, check=True)
     subprocess.run(["make", "-s", f"-j{os.cpu_count()}"], cwd=source, env=environment, check=True)
     subprocess.run(["make", "-s", "install"], cwd=source, env=environment, check=True)
+    if tsan:
+        shutil.copy(source / "Tools" / "tsan" / "suppressions_free_threading.txt", prefix / "share" / "tsan.supp")
 
 
 def main() -> None:

@@ -96,6 +96,7 @@ def cgo_flags() -> list[str]:
         import numpy
 
         flags += [f"-I{numpy.get_include()}", "-DNPY_TARGET_VERSION=NPY_1_25_API_VERSION"]
+    flags += _sanitizer()
     # cgo's cache key covers the files of a package's own folder, not headers that it includes from another.
     headers = hashlib.sha256()
     for folder in GO_FOLDERS:
@@ -111,10 +112,18 @@ def go_environment() -> dict[str, str]:
     environment["GOFLAGS"] = "-mod=readonly -trimpath -buildvcs=false"
     environment["GOWORK"] = "off"
     environment["CGO_CFLAGS"] = shlex.join(cgo_flags())
-    environment["CGO_LDFLAGS"] = ""  # a distribution's --no-undefined would refuse Python's symbols
+    environment["CGO_LDFLAGS"] = shlex.join(
+        _sanitizer()
+    )  # nothing else: a distribution's --no-undefined would refuse Python's symbols
     if compiler := find_compiler():
         environment["CC"] = compiler
     return environment
+
+
+def _sanitizer() -> list[str]:
+    """The flag for the sanitizer that DLPACKGO_SANITIZER names; for those that go build has no flag for."""
+    name = os.environ.get("DLPACKGO_SANITIZER")
+    return [f"-fsanitize={name}"] if name else []
 
 
 def _local_go() -> dict[str, str]:
