@@ -78,7 +78,7 @@ int tensor_getbuffer(PyObject *object, Py_buffer *buffer, int request)
     buffer->readonly = tensor_readonly(self);
     buffer->ndim = (request & PyBUF_ND) ? self->view.ndim : 1;
     buffer->format = (request & PyBUF_FORMAT) ? (char *)dtype_buffer_format(self->view.dtype) : NULL;
-    buffer->shape = (request & PyBUF_ND) ? (Py_ssize_t *)self->view.shape : NULL;
+    buffer->shape = (request & PyBUF_ND) && self->view.ndim > 0 ? (Py_ssize_t *)self->view.shape : NULL;
     buffer->strides = strides;
     buffer->suboffsets = NULL;
     buffer->internal = strides;

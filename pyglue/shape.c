@@ -101,6 +101,22 @@ static int count_keys(PyObject *const *keys, Py_ssize_t n, bool *ellipsis)
     return used;
 }
 
+/* Moves the beginning of a view. Where data is a handle, to which nothing can be added, it is the offset that moves. */
+static int move_beginning(TensorObject *view, int64_t bytes)
+{
+    if (dlpackgo_addressable(view->view.device.device_type)) {
+        view->view.data = (char *)view->view.data + bytes;
+        return 0;
+    }
+    if (bytes < 0 && view->view.byte_offset < -(uint64_t)bytes) {
+        PyErr_SetString(PyExc_BufferError, "the elements of this view would lie before the memory of its handle; the "
+                                           "producer's descriptor is broken, report it there");
+        return -1;
+    }
+    view->view.byte_offset += (uint64_t)bytes;
+    return 0;
+}
+
 static PyObject *finish_view(viewing *v)
 {
     /* Asked again: an index that is an object of Python code may have closed the tensor meanwhile. */
@@ -114,8 +130,11 @@ static PyObject *finish_view(viewing *v)
         view->view.strides[i] = v->strides[i];
     }
     /* Only a view with elements has a first one; the address of an empty one could lie outside the memory. */
-    if (tensor_numel(view) > 0)
-        view->view.data = (char *)view->view.data + v->offset * dlpackgo_item_size(view->view.dtype, view->flags);
+    if (tensor_numel(view) > 0 &&
+        move_beginning(view, v->offset * dlpackgo_item_size(view->view.dtype, view->flags)) < 0) {
+        Py_DECREF((PyObject *)view);
+        return NULL;
+    }
     return (PyObject *)view;
 }
 

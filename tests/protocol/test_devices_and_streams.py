@@ -120,8 +120,22 @@ def test_a_device_tensor_goes_to_no_other_device(device: int) -> None:
 def test_a_handle_devices_offset_is_kept_apart_from_its_handle(device: int) -> None:
     """data is no address there, so that nothing may be added to it."""
     producer, tensor = device_tensor((device, 0), offset=20)
-    fields = peek(tensor.__dlpack__(max_version=(1, 0)))
-    assert (fields.data, fields.byte_offset) == (producer.address, 20)
+    for view, offset in (
+        (tensor, 20), (tensor[1:], 32), (tensor[1, 2], 40), (tensor[::-1], 32), (tensor[::-1][1:], 20),
+        (tensor.T, 20), (tensor.reshape(6)[4:], 36),
+    ):  # fmt: skip
+        fields = peek(view.__dlpack__(max_version=(1, 0)))
+        assert (fields.data, fields.byte_offset) == (producer.address, offset)
+    del tensor, view
+    assert producer.settle() == len(producer.asked)
+
+
+@pytest.mark.case("O-1")
+def test_a_view_never_begins_before_the_memory_of_a_handle() -> None:
+    producer, tensor = device_tensor((METAL, 0), strides=(3, -1), offset=4)
+    with pytest.raises(BufferError, match="handle"):
+        tensor[:, 2]
+    assert tensor[:, :1].shape == (2, 1)
     del tensor
     assert producer.settle() == len(producer.asked)
 

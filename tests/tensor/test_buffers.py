@@ -3,7 +3,6 @@
 import array as array_module
 import ctypes
 import hashlib
-import inspect
 import mmap
 import struct
 import sys
@@ -15,6 +14,8 @@ from harness.dtypes import NUMPY_ROWS, Row
 from harness.producers import Producer
 
 import dlpackgo
+
+WRITABLE = 0x1  # PyBUF_WRITABLE, which inspect knows from 3.12 on
 
 # --- export ---
 
@@ -218,7 +219,7 @@ def test_a_refusal_to_be_written_to_makes_the_tensor_read_only_whatever_its_clas
         """NumPy says ValueError, and whoever passes its buffers on says so, too."""
 
         def __buffer__(self, flags: int) -> memoryview:
-            if flags & inspect.BufferFlags.WRITABLE:
+            if flags & WRITABLE:
                 raise refusal("read-only")
             return memoryview(b"abc")
 
@@ -263,3 +264,26 @@ def test_a_list_with_a_length_of_its_own_is_believed_or_raises_what_it_raises() 
     long.good, long.said = 10, 5
     with pytest.raises(IndexError):
         dlpackgo.asarray(long)
+
+
+class PyBuffer(ctypes.Structure):
+    """Py_buffer, of which a memoryview shows a tidied copy."""
+
+    _fields_ = [
+        ("buf", ctypes.c_void_p), ("obj", ctypes.py_object), ("len", ctypes.c_ssize_t), ("itemsize", ctypes.c_ssize_t),
+        ("readonly", ctypes.c_int), ("ndim", ctypes.c_int), ("format", ctypes.c_char_p), ("shape", ctypes.c_void_p),
+        ("strides", ctypes.c_void_p), ("suboffsets", ctypes.c_void_p), ("internal", ctypes.c_void_p),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("flags", [0x8, 0x11C, 0x11D], ids=["ND", "FULL_RO", "FULL"])
+def test_a_buffer_without_axes_has_neither_shape_nor_strides(flags: int) -> None:
+    """As the C API's documentation of Py_buffer.ndim asks."""
+    get = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(PyBuffer), ctypes.c_int)(
+        ("PyObject_GetBuffer", ctypes.pythonapi)
+    )
+    give_back = ctypes.PYFUNCTYPE(None, ctypes.POINTER(PyBuffer))(("PyBuffer_Release", ctypes.pythonapi))
+    tensor, buffer = dlpackgo.full((), 2.5), PyBuffer()
+    assert get(tensor, ctypes.byref(buffer), flags) == 0
+    assert (buffer.ndim, buffer.len, buffer.shape, buffer.strides, buffer.suboffsets) == (0, 8, None, None, None)
+    give_back(ctypes.byref(buffer))
