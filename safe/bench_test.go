@@ -41,6 +41,18 @@ func BenchmarkMemory(b *testing.B) {
 	run(b, "new, close", func() { must(safe.New[float32](2, 3, 4, 5)).Close() })
 	run(b, "from slice, close", func() { must(safe.FromSlice(slice, 2, 3, 4, 5)).Close() })
 	run(b, "pack, delete", func() { ctest.Delete(must(safe.Pack(tensor))) })
+	b.Run("pack, delete in C", func(b *testing.B) {
+		b.ReportAllocs()
+		packed := make([]uintptr, 0, 32)
+		for b.Loop() {
+			packed = append(packed, uintptr(unsafe.Pointer(must(safe.Pack(tensor)))))
+			if len(packed) == cap(packed) {
+				ctest.DeleteAll(packed)
+				packed = packed[:0]
+			}
+		}
+		ctest.DeleteAll(packed)
+	})
 	run(b, "pack versioned, delete", func() { ctest.DeleteVersioned(must(safe.PackVersioned(tensor))) })
 }
 

@@ -213,30 +213,40 @@ type descriptorBytes [unsafe.Sizeof(ffi.DLTensor{})]byte
 // describe makes the loan of g look like v. When it cannot, the loan has ended.
 func (g *guard) describe(v *AnyView) error {
 	g.described = nil
-	ndim := len(v.shape)
-	if ndim > int(g.held.loan.capacity) {
+	if len(v.shape) > int(g.held.loan.capacity) {
 		if err := g.growLoan(); err != nil {
 			g.end()
 			return err
 		}
 	}
-	t := &g.managed().DLTensor
-	address := uintptr(v.data)
+	describe(&g.managed().DLTensor, v)
+	return nil
+}
+
+// describe makes t, which is memory of C with room for shape and strides, look like v, the way everything looks that goes
+// out: with strides, and without data when there are no elements.
+func describe(t *ffi.DLTensor, v *AnyView) {
+	ndim := len(v.shape)
+	data := v.data
 	shape := unsafe.Slice(t.Shape, ndim)
 	for axis, extent := range v.shape {
 		shape[axis] = extent
 		if extent == 0 {
-			address = 0 // an empty tensor has no data
+			data = nil
 		}
 	}
 	copy(unsafe.Slice(t.Strides, ndim), v.strides)
-	// As a number, because this may be a pointer to Go: it is pinned, and no business of the write barrier.
-	*(*uintptr)(unsafe.Pointer(&t.Data)) = address
+	putAddress(&t.Data, data)
 	t.Device = v.device
 	t.NDim = int32(ndim)
 	t.DType = v.dtype
 	t.ByteOffset = v.byteOffset
-	return nil
+}
+
+// putAddress writes an address into memory of C, as a number: it may be a pointer to Go, which is pinned then, and is no
+// business of the write barrier. That would also look at what is replaced, which may be an address that nobody has any more.
+func putAddress[P *int64 | unsafe.Pointer](field *P, address unsafe.Pointer) {
+	*(*uintptr)(unsafe.Pointer(field)) = uintptr(address)
 }
 
 // growLoan replaces the loan of g by one that has room for every rank.

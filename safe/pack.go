@@ -1,10 +1,10 @@
 package safe
 
-// #include "pack.h"
-// #include "loan.h"
+// #include "owner.h"
 import "C"
 
 import (
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/dlpackgo/dlpackgo/ffi"
@@ -15,62 +15,86 @@ import (
 // no owner to share, such as a view of a plain slice, is refused with ErrUnowned. So is read-only memory, with
 // ErrReadOnly: this struct cannot say so, and PackVersioned's can.
 func Pack[S AsDLTensor](src S) (*ffi.DLManagedTensor, error) {
-	owner, g, flags, err := lendForPacking(src)
+	if t, ok := any(&src).(**Tensor); ok && *t != nil { // as in Lend
+		return (*t).pack()
+	}
+	v, err := src.AsDLTensor()
 	if err != nil {
 		return nil, err
 	}
-	defer g.end()
-	if flags&readOnly != 0 {
-		return nil, ErrReadOnly
-	}
-	m := C.dlpackgo_pack(owner, &g.held.loan.managed.dl_tensor)
-	if m == nil {
-		return nil, &MemoryError{Bytes: C.sizeof_DLManagedTensor}
-	}
-	return (*ffi.DLManagedTensor)(unsafe.Pointer(m)), nil
+	return v.pack()
 }
 
 // PackVersioned is Pack for the struct with a version, which can also say that memory is read-only.
 func PackVersioned[S AsDLTensor](src S) (*ffi.DLManagedTensorVersioned, error) {
-	owner, g, flags, err := lendForPacking(src)
+	if t, ok := any(&src).(**Tensor); ok && *t != nil {
+		return (*t).packVersioned()
+	}
+	v, err := src.AsDLTensor()
 	if err != nil {
 		return nil, err
 	}
-	defer g.end()
-	m := C.dlpackgo_pack_versioned(owner, &g.held.loan.managed.dl_tensor, C.uint64_t(flags&sharedTraits))
-	if m == nil {
-		return nil, &MemoryError{Bytes: C.sizeof_DLManagedTensorVersioned}
-	}
-	return (*ffi.DLManagedTensorVersioned)(unsafe.Pointer(m)), nil
+	return v.packVersioned()
 }
 
-// lendForPacking lends src to this package itself: so its owner stays while it gets another reference, and its
-// description lies where C may see it.
-func lendForPacking[S AsDLTensor](src S) (owner *C.dlpackgo_owner, g *guard, flags traits, err error) {
-	var lender *guard
-	if t, ok := any(&src).(**Tensor); ok { // as in Lend
-		if g, err = (*t).lend(); err != nil {
-			return nil, nil, 0, err
-		}
-		lender, flags = (*t).guard, (*t).traits
+func (v *AnyView) pack() (*ffi.DLManagedTensor, error) {
+	e, owner, err := v.export(readOnly)
+	if err != nil {
+		return nil, err
+	}
+	return e.managed(owner, v), nil
+}
+
+func (v *AnyView) packVersioned() (*ffi.DLManagedTensorVersioned, error) {
+	e, owner, err := v.export(0)
+	if err != nil {
+		return nil, err
+	}
+	return e.versioned(owner, v), nil
+}
+
+// export returns an envelope for v, and the owner to put into it, of which an export more is counted. Views with the refused
+// traits have none.
+func (v *AnyView) export(refused traits) (envelope, *C.dlpackgo_owner, error) {
+	g := v.guard
+	if g == nil {
+		return envelope{}, nil, ErrUnowned
+	}
+	e, err := takeEnvelope(len(v.shape))
+	if err != nil {
+		return envelope{}, nil, err
+	}
+	// Nobody closes the tensor meanwhile: its loan is out, or one more than that.
+	taken := g.take()
+	if !taken {
+		g.others.Add(1)
+	}
+	owner, err := v.countExport(refused)
+	if taken {
+		g.putBack()
 	} else {
-		v, err := src.AsDLTensor()
-		if err != nil {
-			return nil, nil, 0, err
-		}
-		if g, err = v.lend(); err != nil {
-			return nil, nil, 0, err
-		}
-		lender, flags = v.guard, v.traits
+		g.others.Add(-1)
 	}
-	if lender != nil {
-		owner, err = lender.held.share()
+	if err != nil {
+		e.discard()
 	}
-	if owner == nil {
-		g.end()
-		if err == nil {
-			err = ErrUnowned
-		}
+	return e, owner, err
+}
+
+// countExport returns the owner of v, of which it has counted an export more.
+func (v *AnyView) countExport(refused traits) (*C.dlpackgo_owner, error) {
+	if v.stale() {
+		return nil, v.gone()
 	}
-	return owner, g, flags, err
+	owner, err := v.guard.held.share()
+	switch {
+	case err != nil:
+		return nil, err
+	case owner == nil:
+		return nil, ErrUnowned
+	case v.traits&refused != 0:
+		return nil, ErrReadOnly
+	}
+	atomic.AddUint64((*uint64)(unsafe.Pointer(owner)), C.DLPACKGO_EXPORT|C.DLPACKGO_REFERENCE)
+	return owner, nil
 }

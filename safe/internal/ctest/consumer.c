@@ -147,6 +147,11 @@ void ctest_delete(DLManagedTensor *managed)
     managed->deleter(managed);
 }
 
+void ctest_delete_all(DLManagedTensor **managed, size_t count)
+{
+    for (size_t i = 0; i < count; i++) managed[i]->deleter(managed[i]);
+}
+
 void ctest_delete_versioned(DLManagedTensorVersioned *managed)
 {
     managed->deleter(managed);

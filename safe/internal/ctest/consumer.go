@@ -70,6 +70,11 @@ func Constant() *ffi.DLManagedTensor {
 // Delete calls the deleter of m, as a consumer does that is done with it.
 func Delete(m *ffi.DLManagedTensor) { C.ctest_delete(managed(m)) }
 
+// DeleteAll calls the deleters of all tensors at these addresses, from C.
+func DeleteAll(all []uintptr) {
+	C.ctest_delete_all((**C.DLManagedTensor)(unsafe.Pointer(unsafe.SliceData(all))), C.size_t(len(all)))
+}
+
 // DeleteVersioned calls the deleter of m, as a consumer does that is done with it.
 func DeleteVersioned(m *ffi.DLManagedTensorVersioned) { C.ctest_delete_versioned(versioned(m)) }
 

@@ -2,6 +2,8 @@
 #ifndef DLPACKGO_CTEST_CONSUMER_H
 #define DLPACKGO_CTEST_CONSUMER_H
 
+#include <stddef.h>
+
 #include "../../../ffi/dlpack_abi.h"
 
 /* An empty function, for the price of a call. */
@@ -31,6 +33,7 @@ void ctest_free_parts(void *elements, void *shape);
 /* The consumer's side of ownership. */
 void ctest_delete(DLManagedTensor *managed);
 void ctest_delete_versioned(DLManagedTensorVersioned *managed);
+void ctest_delete_all(DLManagedTensor **managed, size_t count);
 /* Calls the deleter on a thread that C made, and waits for that thread. */
 void ctest_delete_elsewhere(DLManagedTensor *managed);
 

@@ -1,0 +1,49 @@
+#include "envelope.h"
+
+#include <stdlib.h>
+
+_Static_assert(DLPACKGO_ENVELOPES == 64, "there is a bit for each envelope");
+_Static_assert(offsetof(dlpackgo_owner, counts) == 0, "Go counts exports at the address of the owner");
+
+/* On the heap, because in static memory Go's race detector would miss what C does to keep order. */
+static dlpackgo_envelope_rack *rack;
+
+dlpackgo_envelope_rack *dlpackgo_envelopes(void)
+{
+    if (rack != NULL)
+        return rack;
+    rack = calloc(1, sizeof *rack);
+#if !defined(__SANITIZE_ADDRESS__)
+    if (rack != NULL)
+        rack->unused = UINT64_MAX;
+#endif
+    return rack;
+}
+
+dlpackgo_envelope *dlpackgo_envelope_new(int32_t ndim)
+{
+    return malloc(offsetof(dlpackgo_envelope, extents) + 2 * (size_t)ndim * sizeof(int64_t));
+}
+
+void dlpackgo_envelope_free(void *self)
+{
+    size_t distance = rack == NULL ? SIZE_MAX : (uintptr_t)self - (uintptr_t)rack->envelopes;
+    if (distance < sizeof rack->envelopes)
+        __atomic_fetch_or(&rack->unused, UINT64_C(1) << distance / sizeof(dlpackgo_envelope), __ATOMIC_RELEASE);
+    else
+        free(self);
+}
+
+void dlpackgo_envelope_return(DLManagedTensor *self)
+{
+    dlpackgo_owner *owner = self->manager_ctx;
+    dlpackgo_envelope_free(self);
+    dlpackgo_owner_release_export(owner);
+}
+
+void dlpackgo_envelope_return_versioned(DLManagedTensorVersioned *self)
+{
+    dlpackgo_owner *owner = self->manager_ctx;
+    dlpackgo_envelope_free(self);
+    dlpackgo_owner_release_export(owner);
+}
