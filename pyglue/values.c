@@ -149,10 +149,8 @@ static uint64_t read_bits(const unsigned char *data, int64_t position, int bits)
 static PyObject *lane_value(const TensorObject *self, const char *base, int64_t lane)
 {
     DLDataType dtype = self->view.dtype;
-    if (dtype.bits % 8 != 0) {
-        int64_t step = (self->flags & DLPACK_SUBBYTE_PADDED) ? 8 : dtype.bits;
-        return scalar_value(dtype, NULL, read_bits((const unsigned char *)base, lane * step, dtype.bits));
-    }
+    if (dtype.bits % 8 != 0) /* padding, if there is any, stands behind the last lane of an element */
+        return scalar_value(dtype, NULL, read_bits((const unsigned char *)base, lane * dtype.bits, dtype.bits));
     const char *at = base + lane * (dtype.bits / 8);
     uint64_t raw = 0;
     if (dtype.bits <= 64)

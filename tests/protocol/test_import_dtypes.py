@@ -1,5 +1,6 @@
 """Element types: every one is carried whole, with its code, bits and lanes, or refused in words."""
 
+import ctypes
 from typing import Any
 
 import numpy as np
@@ -175,3 +176,27 @@ def test_every_code_and_width_is_carried_or_refused() -> None:
         for bits in widths:
             for lanes in (0, 1, 2):
                 assert_carried_or_refused((code, bits, lanes), 2)
+
+
+def lanes_of(memory: bytes, dtype: DTypeTriple, count: int, padded: bool) -> list[tuple[int, ...]]:
+    """The lanes of unsigned elements, worked out bit by bit from the lowest on."""
+    _, bits, lanes = dtype
+    bit_at = [byte >> i & 1 for byte in memory for i in range(8)]
+    step = (bits * lanes + 7) // 8 * 8 if padded else bits * lanes
+    starts = ((element * step + lane * bits for lane in range(lanes)) for element in range(count))
+    return [tuple(sum(bit_at[start + i] << i for i in range(bits)) for start in element) for element in starts]
+
+
+@pytest.mark.case("T-2", "T-4")
+@pytest.mark.parametrize("flags", [0, SUBBYTE_PADDED], ids=["packed", "padded"])
+@pytest.mark.parametrize(("bits", "lanes"), [(4, 2), (4, 3), (1, 7), (1, 8), (1, 9), (2, 2), (2, 5), (2, 1000)])
+def test_lanes_of_sub_byte_elements_follow_one_another_and_padding_follows_them(
+    bits: int, lanes: int, flags: int
+) -> None:
+    producer = Producer((3,), dtype=(UINT, bits, lanes), flags=flags)
+    memory = bytes((37 * i + 11) % 256 for i in range(1024))
+    ctypes.memmove(producer.address, memory, len(memory))
+    tensor = dlpackgo.from_dlpack(producer)
+    assert tensor.tolist() == lanes_of(memory, (UINT, bits, lanes), 3, flags != 0)
+    del tensor
+    assert producer.settle() == 1
