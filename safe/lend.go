@@ -22,9 +22,13 @@ func Lend[S AsDLTensor](src S, call func(*ffi.DLManagedTensor) error) error {
 		defer g.end()
 		return call(g.managed())
 	}
-	v, err := src.AsDLTensor()
-	if err != nil {
-		return err
+	v := asView(&src)
+	if v == nil {
+		theirs, err := src.AsDLTensor()
+		if err != nil {
+			return err
+		}
+		return Lend(theirs, call)
 	}
 	g, err := v.lend()
 	if err != nil {
@@ -45,12 +49,15 @@ func LendMut[S AsDLTensorMut](src S, call func(*ffi.DLManagedTensor) error) erro
 
 // LendVersioned is Lend for the struct with a version, which says that the elements are read-only.
 func LendVersioned[S AsDLTensor](src S, call func(*ffi.DLManagedTensorVersioned) error) error {
-	v, err := src.AsDLTensor()
-	if err != nil {
-		return err
+	v := asView(&src)
+	if v == nil {
+		theirs, err := src.AsDLTensor()
+		if err != nil {
+			return err
+		}
+		return LendVersioned(theirs, call)
 	}
-	v.traits |= readOnly
-	return v.lendVersioned(call)
+	return v.lendVersioned(v.traits|readOnly, call)
 }
 
 // LendVersionedMut is LendMut for the struct with a version, which says that the elements are writable.
@@ -59,7 +66,7 @@ func LendVersionedMut[S AsDLTensorMut](src S, call func(*ffi.DLManagedTensorVers
 	if err != nil {
 		return err
 	}
-	return v.lendVersioned(call)
+	return v.lendVersioned(v.traits, call)
 }
 
 // LendAll lends several tensors to one call: inputs as Lend does, outputs as LendMut does.
@@ -92,13 +99,13 @@ func LendAll(inputs []AsDLTensor, outputs []AsDLTensorMut, call func(in, out []*
 	return call(managed[:len(inputs)], managed[len(inputs):])
 }
 
-func (v *AnyView) lendVersioned(call func(*ffi.DLManagedTensorVersioned) error) error {
+func (v *AnyView) lendVersioned(flags traits, call func(*ffi.DLManagedTensorVersioned) error) error {
 	g, err := v.lend()
 	if err != nil {
 		return err
 	}
 	defer g.end()
-	return call(g.versioned(v.traits))
+	return call(g.versioned(flags))
 }
 
 // writableView returns the view of src that may be written. It does not rely on src having asked.
@@ -150,6 +157,9 @@ func (v *AnyView) lend() (*guard, error) {
 // lendStandIn takes out a loan of v that is not that of v's guard: v has none, or its loan is out, or is not to be used
 // again, for debugging.
 func (v *AnyView) lendStandIn() (*guard, error) {
+	if v.dtype.Lanes == 0 {
+		return nil, ErrEmpty
+	}
 	var g *guard
 	var err error
 	if debugging() {

@@ -15,24 +15,26 @@ import (
 // no owner to share, such as a view of a plain slice, is refused with ErrUnowned. So is read-only memory, with
 // ErrReadOnly: this struct cannot say so, and PackVersioned's can.
 func Pack[S AsDLTensor](src S) (*ffi.DLManagedTensor, error) {
-	if t, ok := any(&src).(**Tensor); ok && *t != nil { // as in Lend
-		return (*t).pack()
-	}
-	v, err := src.AsDLTensor()
-	if err != nil {
-		return nil, err
+	v := asView(&src)
+	if v == nil {
+		theirs, err := src.AsDLTensor()
+		if err != nil {
+			return nil, err
+		}
+		return Pack(theirs)
 	}
 	return v.pack()
 }
 
 // PackVersioned is Pack for the struct with a version, which can also say that memory is read-only.
 func PackVersioned[S AsDLTensor](src S) (*ffi.DLManagedTensorVersioned, error) {
-	if t, ok := any(&src).(**Tensor); ok && *t != nil {
-		return (*t).packVersioned()
-	}
-	v, err := src.AsDLTensor()
-	if err != nil {
-		return nil, err
+	v := asView(&src)
+	if v == nil {
+		theirs, err := src.AsDLTensor()
+		if err != nil {
+			return nil, err
+		}
+		return PackVersioned(theirs)
 	}
 	return v.packVersioned()
 }
@@ -57,7 +59,10 @@ func (v *AnyView) packVersioned() (*ffi.DLManagedTensorVersioned, error) {
 // traits have none.
 func (v *AnyView) export(refused traits) (envelope, *C.dlpackgo_owner, error) {
 	g := v.guard
-	if g == nil {
+	switch {
+	case v.dtype.Lanes == 0:
+		return envelope{}, nil, ErrEmpty
+	case g == nil:
 		return envelope{}, nil, ErrUnowned
 	}
 	e, err := takeEnvelope(len(v.shape))
