@@ -40,6 +40,7 @@ TensorObject *tensor_create(const int64_t *shape, int ndim, DLDataType dtype, ui
         Py_DECREF((PyObject *)self);
         return (TensorObject *)PyErr_NoMemory();
     }
+    tracemalloc_track(self->owner);
     return self;
 }
 

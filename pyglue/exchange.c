@@ -31,6 +31,8 @@ static int allocate(DLTensor *prototype, DLManagedTensorVersioned **out, void *e
     int64_t nbytes = dlpackgo_packed_size(wanted.dtype, 0, dlpackgo_numel(wanted.shape, wanted.ndim));
     dlpackgo_owner *owner = dlpackgo_owner_allocate(nbytes, false, &wanted.data);
     if (owner != NULL) {
+        if (guard_holds_gil())
+            tracemalloc_track(owner);
         *out = dlpackgo_pack_versioned(owner, &wanted, 0);
         dlpackgo_owner_release(owner); /* the export has a reference of its own */
     }

@@ -34,9 +34,14 @@ int guard_refuse_go(void)
 
 /* --- the GIL ------------------------------------------------------------------------------------------------------ */
 
+bool guard_interpreter_is_gone(void)
+{
+    return atomic_load_explicit(&interpreter_gone, memory_order_acquire);
+}
+
 bool guard_holds_gil(void)
 {
-    return !atomic_load_explicit(&interpreter_gone, memory_order_acquire) && current_thread_state() != NULL;
+    return !guard_interpreter_is_gone() && current_thread_state() != NULL;
 }
 
 /* 3.11 has no cheap way to ask for the state of this very thread: its unchecked getter answers with whichever thread
@@ -78,15 +83,14 @@ static int drain_pending(void *unused)
     return 0;
 }
 
-static void defer(dlpackgo_owner *self)
+void guard_defer(dlpackgo_owner *self)
 {
     dlpackgo_owner *head = atomic_load_explicit(&guard_deferred, memory_order_relaxed);
     do self->next = head;
     while (!atomic_compare_exchange_weak_explicit(&guard_deferred, &head, self, memory_order_release,
                                                   memory_order_relaxed));
     /* One request at a time: Python's list of pending calls is short. After the end there is nobody to ask. */
-    if (!atomic_load_explicit(&interpreter_gone, memory_order_acquire) &&
-        atomic_load_explicit(&guard_door, memory_order_acquire) != GUARD_CLOSING &&
+    if (!guard_interpreter_is_gone() && atomic_load_explicit(&guard_door, memory_order_acquire) != GUARD_CLOSING &&
         !atomic_exchange_explicit(&drain_requested, true, memory_order_relaxed) &&
         Py_AddPendingCall(drain_pending, NULL) != 0)
         atomic_store_explicit(&drain_requested, false, memory_order_relaxed);
@@ -150,7 +154,7 @@ static void run_release(dlpackgo_owner *self, object_release release)
         if (guard_holds_gil())                       \
             run_release(self, release_##name);       \
         else                                         \
-            defer(self);                             \
+            guard_defer(self);                       \
     }
 
 GUARDED_DESTROY(object)

@@ -35,6 +35,12 @@ dlpackgo_owner *guarded_owner_of_buffer(Py_buffer *view);  /* takes the view ove
 /* Gives a managed tensor back now. Needs the GIL; an exception that is on its way stays as it is. */
 void guard_release_managed(void *managed, bool versioned);
 
+/* Whether the interpreter has ended: there is no GIL any more, and nothing of Python's may be touched. */
+bool guard_interpreter_is_gone(void);
+
+/* Puts a dead owner aside. Its destroy runs again on a thread that holds the GIL. */
+void guard_defer(dlpackgo_owner *self);
+
 extern _Atomic(dlpackgo_owner *) guard_deferred;
 void guard_drain(void);
 

@@ -83,9 +83,9 @@ static int core_execute(PyObject *module)
     /* The first crossing waits until the Go runtime is up; after it the limit of open files is Go's doing no more. */
     dlpackgoDeclare();
     restore_limit();
-    int (*const stages[])(PyObject *) = {guard_install, trace_ready,    dtype_ready,   device_ready,
-                                         tensor_ready,  create_ready,   pickle_ready,  export_ready,
-                                         import_ready,  exchange_ready, asarray_ready, call_ready};
+    int (*const stages[])(PyObject *) = {guard_install,  trace_ready,   tracemalloc_ready, dtype_ready,  device_ready,
+                                         tensor_ready,   create_ready,  pickle_ready,      export_ready, import_ready,
+                                         exchange_ready, asarray_ready, call_ready};
     for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
         if (stages[i](module) < 0)
             return -1;

@@ -124,6 +124,7 @@ static int adopt_buffer(TensorObject *tensor, Py_buffer *buffer)
     } else {
         tensor->owner = dlpackgo_owner_allocate(nbytes, false, &tensor->view.data);
         if (tensor->owner != NULL) {
+            tracemalloc_track(tensor->owner);
             memcpy(tensor->view.data, buffer->buf, (size_t)nbytes);
             buffer_drop(buffer);
         }

@@ -76,6 +76,7 @@ static PyObject *encode_tensor(call_result *result, bool scalars)
     tensor->flags = result->flags & (DLPACK_READ_ONLY | DLPACK_SUBBYTE_PADDED);
     tensor->owner = result->owner;
     result->owner = NULL;
+    tracemalloc_track(tensor->owner);
     if (ndim > 0 || !scalars)
         return (PyObject *)tensor;
     PyObject *number = tensor_item((PyObject *)tensor, NULL);

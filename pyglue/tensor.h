@@ -195,6 +195,19 @@ void trace_birth(TensorObject *self);
 void trace_death(TensorObject *self);
 int trace_ready(PyObject *module);
 
+/* --- tracemalloc.c --- */
+enum { TRACEMALLOC_DOMAIN = 0x646C70 /* "dlp"; NumPy's is 389047 */, TRACEMALLOC_IS_OFF = -2 };
+extern int (*tracemalloc_untrack)(unsigned int domain, uintptr_t address);
+void tracemalloc_record(dlpackgo_owner *owner);
+/* Tells Python's tracemalloc, if it is tracing, of the owner's memory, if that is ours and new to it. Needs the GIL.
+ * Whether it is tracing has no cheaper public answer than that of untracking what is not there. */
+static inline void tracemalloc_track(dlpackgo_owner *owner)
+{
+    if (tracemalloc_untrack(TRACEMALLOC_DOMAIN, 0) != TRACEMALLOC_IS_OFF)
+        tracemalloc_record(owner);
+}
+int tracemalloc_ready(PyObject *module);
+
 /* --- stream.c; a stream that is None is NULL --- */
 /* Raises TypeError or ValueError for what the device does not accept. */
 int stream_check(const TensorObject *self, PyObject *stream);

@@ -38,7 +38,7 @@ void dlpackgo_owner_free(dlpackgo_owner *self)
 
 _Static_assert(sizeof(dlpackgo_owner) <= DLPACKGO_ALIGNMENT, "the owner fits in front of the aligned data");
 
-static void destroy_memory(dlpackgo_owner *self)
+void dlpackgo_owner_destroy_memory(dlpackgo_owner *self)
 {
     atomic_fetch_sub_explicit(&dlpackgo_live.owners, 1, memory_order_relaxed);
     atomic_fetch_sub_explicit(&dlpackgo_live.bytes, self->bytes, memory_order_relaxed);
@@ -56,7 +56,7 @@ dlpackgo_owner *dlpackgo_owner_allocate(int64_t nbytes, bool zeroed, void **data
         return NULL;
     uintptr_t aligned = ((uintptr_t)block + DLPACKGO_ALIGNMENT - 1) & ~(uintptr_t)(DLPACKGO_ALIGNMENT - 1);
     dlpackgo_owner *self = (dlpackgo_owner *)aligned;
-    initialize(self, destroy_memory, block);
+    initialize(self, dlpackgo_owner_destroy_memory, block);
     self->bytes = nbytes;
     atomic_fetch_add_explicit(&dlpackgo_live.bytes, nbytes, memory_order_relaxed);
     *data = nbytes == 0 ? NULL : (char *)aligned + DLPACKGO_ALIGNMENT;

@@ -56,6 +56,9 @@ bool dlpackgo_owner_has_dead_slots(void);
 dlpackgo_owner *dlpackgo_owner_new(void (*destroy)(dlpackgo_owner *), void *context);
 void dlpackgo_owner_free(dlpackgo_owner *self);
 
+/* The destroy of own memory, for whoever has put one of his own in front of it. */
+void dlpackgo_owner_destroy_memory(dlpackgo_owner *self);
+
 static inline dlpackgo_owner *dlpackgo_owner_retain(dlpackgo_owner *self)
 {
     atomic_fetch_add_explicit(&self->counts, DLPACKGO_REFERENCE, memory_order_relaxed);
