@@ -89,16 +89,20 @@ static inline bool exception_forgive(PyObject *kind)
     return true;
 }
 
-/* A mutex that does nothing where the GIL already serializes. */
+/* A mutex that does nothing where the GIL already serializes; reads and writes of what changes while others read it. */
 #ifdef Py_GIL_DISABLED
 #include <pthread.h>
 #define SHARED_MUTEX(name) static pthread_mutex_t name = PTHREAD_MUTEX_INITIALIZER
 #define SHARED_LOCK(name) pthread_mutex_lock(&(name))
 #define SHARED_UNLOCK(name) pthread_mutex_unlock(&(name))
+#define SHARED_READ(variable) __atomic_load_n(&(variable), __ATOMIC_ACQUIRE)
+#define SHARED_WRITE(variable, value) __atomic_store_n(&(variable), value, __ATOMIC_RELEASE)
 #else
 #define SHARED_MUTEX(name) _Static_assert(1, "the GIL serializes")
 #define SHARED_LOCK(name) ((void)0)
 #define SHARED_UNLOCK(name) ((void)0)
+#define SHARED_READ(variable) (variable)
+#define SHARED_WRITE(variable, value) ((variable) = (value))
 #endif
 
 /* Changes a counter that threads share. */

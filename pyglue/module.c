@@ -33,7 +33,7 @@ static PyObject *live(PyObject *module, PyObject *unused)
     (void)module, (void)unused;
     guard_drain_deferred();
     return Py_BuildValue("{s:L,s:L,s:L}", "owners", (long long)atomic_load(&dlpackgo_live.owners), "bytes",
-                         (long long)atomic_load(&dlpackgo_live.bytes), "tensors", (long long)tensor_live);
+                         (long long)atomic_load(&dlpackgo_live.bytes), "tensors", (long long)SHARED_READ(tensor_live));
 }
 
 /* _lanes(open): opens or closes the fast lanes, for tests that hold them equal to the capsule way; gives what they

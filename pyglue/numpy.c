@@ -186,7 +186,7 @@ static void release_export(PyObject *capsule)
 /* What an array holds on to: the object that owns the memory, or a counted export of its owner. */
 static PyObject *base_for(TensorObject *tensor)
 {
-    if (tensor->base != NULL && tensor->owner == NULL) {
+    if (tensor->base != NULL && SHARED_READ(tensor->owner) == NULL) {
         Py_INCREF(tensor->base);
         return tensor->base;
     }

@@ -66,7 +66,7 @@ TensorObject *tensor_allocate(int ndim)
     self->view.strides = extents + ndim;
     self->view.byte_offset = 0;
     shared_count(&tensor_live, 1);
-    if (trace_enabled)
+    if (SHARED_READ(trace_enabled))
         trace_birth(self);
     return self;
 }
@@ -89,7 +89,7 @@ static void tensor_dealloc(PyObject *object)
 {
     TensorObject *self = (TensorObject *)object;
     PyTypeObject *type = Py_TYPE(object);
-    if (trace_enabled)
+    if (SHARED_READ(trace_enabled))
         trace_death(self);
     if (self->weak_references != NULL)
         PyObject_ClearWeakRefs(object);
@@ -109,17 +109,18 @@ SHARED_MUTEX(owner_mutex);
 dlpackgo_owner *tensor_owner(TensorObject *self)
 {
     SHARED_LOCK(owner_mutex);
-    if (self->owner == NULL) {
+    dlpackgo_owner *owner = self->owner;
+    if (owner == NULL) {
         if (self->managed == NULL)
-            self->owner = guarded_owner_of_object(self->base);
+            owner = guarded_owner_of_object(self->base);
         else
-            self->owner = guarded_owner_of_managed(self->managed, self->managed_is_versioned);
-        if (self->owner == NULL)
+            owner = guarded_owner_of_managed(self->managed, self->managed_is_versioned);
+        if (owner == NULL)
             PyErr_NoMemory();
         else
             self->managed = NULL; /* the owner's now */
+        SHARED_WRITE(self->owner, owner);
     }
-    dlpackgo_owner *owner = self->owner;
     SHARED_UNLOCK(owner_mutex);
     return owner;
 }
@@ -145,7 +146,7 @@ TensorObject *tensor_share(TensorObject *source, int ndim)
 
 int tensor_check_open(TensorObject *self)
 {
-    if (!self->closed)
+    if (!SHARED_READ(self->closed))
         return 0;
     PyErr_SetString(PyExc_ValueError, "this tensor is closed; its memory was given back");
     return -1;
@@ -171,8 +172,9 @@ static PyObject *tensor_close(PyObject *object, PyObject *unused)
 {
     (void)unused;
     TensorObject *self = (TensorObject *)object;
+    dlpackgo_owner *owner = SHARED_READ(self->owner);
     Py_ssize_t exports =
-        (Py_ssize_t)self->buffers + (self->owner == NULL ? 0 : (Py_ssize_t)dlpackgo_owner_exports(self->owner));
+        (Py_ssize_t)SHARED_READ(self->buffers) + (owner == NULL ? 0 : (Py_ssize_t)dlpackgo_owner_exports(owner));
     if (exports > 0) {
         PyErr_Format(PyExc_BufferError,
                      "cannot close this tensor: %zd export%s of its memory %s still alive; "
@@ -180,8 +182,8 @@ static PyObject *tensor_close(PyObject *object, PyObject *unused)
                      exports, exports == 1 ? "" : "s", exports == 1 ? "is" : "are");
         return NULL;
     }
-    if (!self->closed) {
-        self->closed = true;
+    if (!SHARED_READ(self->closed)) {
+        SHARED_WRITE(self->closed, true);
 #ifndef Py_GIL_DISABLED
         self->view.data = NULL;
         release_memory(self);
@@ -239,7 +241,7 @@ GETTER(device, device_object(self->view.device))
 GETTER(readonly, PyBool_FromLong(tensor_readonly(self)))
 GETTER(is_contiguous, PyBool_FromLong(tensor_contiguous(self)))
 GETTER(data_ptr, PyLong_FromVoidPtr(dlpackgo_first(&self->view)))
-GETTER(closed, PyBool_FromLong(self->closed))
+GETTER(closed, PyBool_FromLong(SHARED_READ(self->closed)))
 
 static PyGetSetDef tensor_attributes[] = {
     {"shape", tensor_get_shape, NULL, "The extents, a tuple of ints.", NULL},
@@ -268,8 +270,9 @@ static PyObject *tensor_sizeof(PyObject *object, PyObject *unused)
     int64_t size = (int64_t)sizeof *self;
     if (self->view.shape != self->extents)
         size += 2 * self->view.ndim * (int64_t)sizeof(int64_t);
-    if (self->owner != NULL)
-        size += (int64_t)sizeof *self->owner + self->owner->bytes;
+    const dlpackgo_owner *owner = SHARED_READ(self->owner);
+    if (owner != NULL)
+        size += (int64_t)sizeof *owner + owner->bytes;
     return PyLong_FromLongLong(size);
 }
 

@@ -76,7 +76,7 @@ static Py_ssize_t sight_all(sighting *sightings, Py_ssize_t n)
     while (count < n && PyDict_Next(births, &position, &address, &place)) {
         const TensorObject *tensor = PyLong_AsVoidPtr(address);
         sighting *seen = &sightings[count++];
-        seen->nbytes = tensor->closed ? 0 : tensor_nbytes(tensor);
+        seen->nbytes = SHARED_READ(tensor->closed) ? 0 : tensor_nbytes(tensor);
         seen->dtype = tensor->view.dtype;
         seen->ndim = tensor->view.ndim;
         memcpy(seen->shape, tensor->view.shape, (size_t)seen->ndim * sizeof *seen->shape);
@@ -129,8 +129,8 @@ static PyObject *set_trace(PyObject *module, PyObject *on)
     int wanted = PyObject_IsTrue(on);
     if (wanted < 0)
         return NULL;
-    bool before = trace_enabled;
-    trace_enabled = wanted;
+    bool before = SHARED_READ(trace_enabled);
+    SHARED_WRITE(trace_enabled, wanted);
     if (!wanted) {
         SHARED_LOCK(births_mutex);
         PyDict_Clear(births);

@@ -297,7 +297,7 @@ PyObject *tensor_repr(PyObject *object)
 {
     TensorObject *self = (TensorObject *)object;
     char dtype_buffer[32], device_buffer[32];
-    if (self->closed)
+    if (SHARED_READ(self->closed))
         return PyUnicode_FromString("<dlpackgo.Tensor, closed>");
     PyObject *shape = tuple_of_extents(self->view.shape, self->view.ndim), *values = NULL, *text = NULL;
     if (shape == NULL)
