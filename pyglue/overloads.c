@@ -31,7 +31,7 @@ static PyObject *accepted_dtypes(const call_declaration *d, int i)
 static int refuse_dtypes(const call *c)
 {
     const call_declaration *d = c->function->declaration;
-    char name[32], first_name[32];
+    char name[32], first_name[32], common_name[32];
     int first = -1;
     for (int i = 0; i < d->parameter_count; i++) {
         if (!call_has_tensor(c, i) || d->overloads[0].dtypes[i].lanes == 0)
@@ -43,11 +43,13 @@ static int refuse_dtypes(const call *c)
             PyObject *accepted = accepted_dtypes(d, i);
             if (accepted == NULL)
                 return -1;
-            call_complain(PyExc_TypeError, d, i,
-                          PyUnicode_FromFormat(
-                              "has dtype %s; accepted: %U; convert it first, for example with x.astype('float64') "
-                              "or x.to(torch.float64)",
-                              dtype_name(c->frame.arguments[i].view.dtype, name), accepted));
+            call_complain(
+                PyExc_TypeError, d, i,
+                PyUnicode_FromFormat("has dtype %s; accepted: %U; convert it first, for example with x.astype('%s') "
+                                     "or x.to(torch.%s)",
+                                     dtype_name(c->frame.arguments[i].view.dtype, name), accepted,
+                                     dtype_name(d->overloads[0].dtypes[i], first_name),
+                                     dtype_name(d->overloads[0].dtypes[i], first_name)));
             Py_DECREF(accepted);
             return -1;
         }
@@ -59,10 +61,11 @@ static int refuse_dtypes(const call *c)
             memcmp(&c->frame.arguments[i].view.dtype, &c->frame.arguments[first].view.dtype, sizeof(DLDataType)) != 0)
             return call_complain(PyExc_TypeError, d, i,
                                  PyUnicode_FromFormat("has dtype %s and argument %s has %s; both must have the same, "
-                                                      "for example by x.astype('float64')",
+                                                      "for example by x.astype('%s')",
                                                       dtype_name(c->frame.arguments[i].view.dtype, name),
                                                       d->parameters[first].name,
-                                                      dtype_name(c->frame.arguments[first].view.dtype, first_name)));
+                                                      dtype_name(c->frame.arguments[first].view.dtype, first_name),
+                                                      dtype_name(d->overloads[0].dtypes[i], common_name)));
     PyErr_Format(PyExc_TypeError, "%s.%s() has no form for this combination of dtypes", d->module, d->name);
     return -1;
 }

@@ -61,6 +61,15 @@ It takes 2 to 8 times as long as numpy.fft.irfft.
 // transform declares a kernel that takes a length.
 func transform[T safe.Element](f func(safe.View[T], int) (*safe.Tensor, error)) pyglue.Func {
 	return pyglue.Func2(func(x safe.View[T], n pyglue.Optional[int]) (*safe.Tensor, error) {
-		return f(x, n.Or(fft.Natural))
+		return f(x, countOr(n, fft.Natural))
 	})
+}
+
+// countOr returns n, or otherwise when none was given. Who gives the number that stands for none means it: it gets the
+// next one, which is refused as well.
+func countOr(n pyglue.Optional[int], otherwise int) int {
+	if n.Given && n.Value == otherwise {
+		return otherwise + 1
+	}
+	return n.Or(otherwise)
 }

@@ -117,7 +117,7 @@ LAPACK's dsyev in gonum, dsyevd in OpenBLAS.
 
 	m.Def("pca", pyglue.Args("x", "components=None"),
 		pyglue.Func2R3(func(x safe.View[float64], components pyglue.Optional[int]) (scores, directions, variance *safe.Tensor, err error) {
-			return linalg.PCA(x, components.Or(linalg.AllComponents))
+			return linalg.PCA(x, countOr(components, linalg.AllComponents))
 		}),
 		pyglue.Doc(`
 The first principal components of observations.

@@ -32,7 +32,7 @@ func lengthOr(function string, length, natural int, shape []int64) (int, error) 
 	case length == Natural:
 		return natural, nil
 	case length < 1 || length > longest:
-		return 0, &kernels.ValueError{Function: function, Argument: "n", Got: length, Want: "a length of 1 or more is accepted"}
+		return 0, &kernels.ValueError{Function: function, Argument: "n", Got: length, Want: "a length of 1 to 2^40 is accepted"}
 	}
 	return length, nil
 }

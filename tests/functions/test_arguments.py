@@ -30,6 +30,11 @@ def test_a_wrong_dtype_is_a_type_error_that_names_argument_dtype_and_remedy(dtyp
         assert function.__name__ in text
 
 
+def test_the_remedy_is_a_dtype_that_is_accepted() -> None:
+    with pytest.raises(TypeError, match=r"x\.astype\('complex128'\)"):
+        fft.irfft(np.ones(3))
+
+
 def test_mixed_dtypes_are_a_type_error_that_names_both() -> None:
     with pytest.raises(TypeError, match="float32") as refusal:
         linalg.matmul(A, A.astype("float32"))
@@ -183,6 +188,17 @@ def test_a_scalar_argument_of_the_wrong_kind_is_a_type_error(wrong: Any) -> None
 def test_an_integer_that_does_not_fit_is_refused(wrong: int) -> None:
     with pytest.raises((OverflowError, ValueError), match="axis"):
         stats.mean(A, wrong)
+
+
+@pytest.mark.parametrize("wrong", [0, -1, -(2**63), 2**61, 2**63 - 1])
+def test_a_count_that_is_given_is_never_taken_for_none(wrong: int) -> None:
+    for call in (
+        lambda: fft.rfft(A, wrong),
+        lambda: fft.irfft(A.astype(complex), n=wrong),
+        lambda: linalg.pca(A, wrong),
+    ):
+        with pytest.raises(ValueError, match="is accepted"):
+            call()
 
 
 def test_numbers_of_numpy_are_scalar_arguments() -> None:
