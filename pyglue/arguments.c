@@ -54,8 +54,13 @@ static int complain_about_import(const call_declaration *d, int i)
         exception_bring_back(pending);
         return -1;
     }
+    PyObject *notes = PyObject_GetAttrString(value, "__notes__");
+    PyErr_Clear();
     exception_forget(pending);
-    return call_complain(kind, d, i, complaint);
+    call_complain(kind, d, i, complaint);
+    refusal_note(notes);
+    Py_XDECREF(notes);
+    return -1;
 }
 
 /* --- which is which -------------------------------------------------------------------------------------------------

@@ -2,167 +2,11 @@
  * memory as well; nested lists are copied. */
 #include "tensor.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "guard.h"
+#include "numpy.h"
 #include "producer.h"
-
-/* --- __array_interface__ and __cuda_array_interface__ --------------------------------------------------------------
- */
-
-/* https://numpy.org/doc/stable/reference/arrays.interface.html and
- * https://numba.readthedocs.io/en/stable/cuda/cuda_array_interface.html, which does not say which device it is. */
-static const struct {
-    const char *attribute;
-    DLDevice device;
-} interfaces[] = {{"__cuda_array_interface__", {kDLCUDA, 0}}, {"__array_interface__", {kDLCPU, 0}}};
-
-static int interface_refused(const char *attribute, const char *fault)
-{
-    if (!PyErr_Occurred() || exception_forgive(PyExc_OverflowError))
-        PyErr_Format(PyExc_BufferError, "%s cannot be used: %s", attribute, fault);
-    return -1;
-}
-
-/* The digits of a size, and nothing behind them. */
-static long parse_size(const char *digits, const char *end)
-{
-    long size = 0;
-    for (; digits < end && size < 100; digits++) {
-        if (*digits < '0' || *digits > '9')
-            return 0;
-        size = 10 * size + (*digits - '0');
-    }
-    return size;
-}
-
-/* "<f8" into a dtype. A single byte has no order. */
-static bool parse_typestr(PyObject *text, DLDataType *dtype)
-{
-    Py_ssize_t length = 0;
-    const char *typestr = text != NULL && PyUnicode_Check(text) ? PyUnicode_AsUTF8AndSize(text, &length) : NULL;
-    long size = length < 3 ? 0 : parse_size(typestr + 2, typestr + length);
-    if (size == 0 || typestr[0] == '\0' || strchr(size == 1 ? "<|=>" : "<|=", typestr[0]) == NULL)
-        return false;
-    static const struct {
-        char kind;
-        uint8_t code;
-    } kinds[] = {{'b', kDLBool}, {'i', kDLInt}, {'u', kDLUInt}, {'f', kDLFloat}, {'c', kDLComplex}};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (kinds[i].kind == typestr[1] && size >= 1 && size <= 16) {
-            *dtype = (DLDataType){kinds[i].code, (uint8_t)(8 * size), 1};
-            return true;
-        }
-    return false;
-}
-
-/* Reads n integers of a tuple. */
-static bool read_integers(PyObject *tuple, int n, int64_t *values)
-{
-    for (int i = 0; i < n; i++) {
-        values[i] = PyLong_AsLongLong(PyTuple_GetItem(tuple, i));
-        if (values[i] == -1 && PyErr_Occurred())
-            return false;
-    }
-    return true;
-}
-
-static int read_layout(const char *attribute, PyObject *description, TensorObject *tensor)
-{
-    PyObject *shape = PyDict_GetItemString(description, "shape"),
-             *strides = PyDict_GetItemString(description, "strides");
-    int ndim = tensor->view.ndim;
-    if (!read_integers(shape, ndim, tensor->view.shape))
-        return interface_refused(attribute, "its shape holds no integers");
-    for (int i = 0; i < ndim; i++)
-        if (tensor->view.shape[i] < 0)
-            return interface_refused(attribute, "its shape has a negative extent");
-    if (strides == NULL || strides == Py_None) {
-        dlpackgo_row_major_strides(tensor->view.shape, ndim, tensor->view.strides);
-        return 0;
-    }
-    if (!PyTuple_Check(strides) || PyTuple_Size(strides) != ndim || !read_integers(strides, ndim, tensor->view.strides))
-        return interface_refused(attribute, "its strides are no tuple of as many integers as there are axes");
-    int64_t item = dlpackgo_item_size(tensor->view.dtype, 0);
-    for (int i = 0; i < ndim; i++) {
-        if (tensor->view.strides[i] % item != 0 && tensor->view.shape[i] > 1)
-            return interface_refused(attribute, "its strides are no multiples of the item size; copy the array first");
-        tensor->view.strides[i] /= item;
-    }
-    return 0;
-}
-
-/* What else the description says that a tensor cannot: which elements are masked, and where work is still under way.
- * Streams are numbered as in __dlpack__: memory without a producer is ready for the legacy default stream, 1. */
-static int check_meaning(const char *attribute, PyObject *description, DLDevice device)
-{
-    PyObject *mask = PyDict_GetItemString(description, "mask"), *stream = PyDict_GetItemString(description, "stream");
-    if (mask != NULL && mask != Py_None)
-        return interface_refused(attribute, "it has a mask, which a tensor cannot carry; fill in what is masked first");
-    if (device.device_type == kDLCPU || stream == NULL || stream == Py_None)
-        return 0;
-    int overflow;
-    if (PyLong_Check(stream) && PyLong_AsLongLongAndOverflow(stream, &overflow) == 1)
-        return 0;
-    return interface_refused(attribute, "work on it may be under way in its stream, and there is nobody to make "
-                                        "others wait for that; synchronize the stream, and pass an array that says so "
-                                        "by stream None, or one that speaks DLPack");
-}
-
-static int read_interface(const char *attribute, PyObject *description, TensorObject *tensor, DLDevice device)
-{
-    PyObject *data = PyDict_GetItemString(description, "data");
-    dlpackgo_fault fault;
-    tensor->view.device = device;
-    if (!parse_typestr(PyDict_GetItemString(description, "typestr"), &tensor->view.dtype))
-        return interface_refused(attribute, "its typestr is no number of native byte order");
-    if (data == NULL || !PyTuple_Check(data) || PyTuple_Size(data) != 2)
-        return interface_refused(attribute, "its data is no pair of address and read-only flag");
-    tensor->view.data = PyLong_AsVoidPtr(PyTuple_GetItem(data, 0));
-    int read_only = PyObject_IsTrue(PyTuple_GetItem(data, 1));
-    if (PyErr_Occurred() || read_only < 0 || read_layout(attribute, description, tensor) < 0)
-        return interface_refused(attribute, "its data is no pair of address and read-only flag");
-    if (check_meaning(attribute, description, device) < 0)
-        return -1;
-    tensor->flags = read_only ? DLPACK_READ_ONLY : 0;
-    if (dlpackgo_validate(&tensor->view, tensor->flags, &fault) < 0) {
-        raise_fault(&fault);
-        return -1;
-    }
-    return 0;
-}
-
-static TensorObject *read_tensor(PyObject *object, const char *attribute, PyObject *description, DLDevice device)
-{
-    PyObject *shape = PyDict_Check(description) ? PyDict_GetItemString(description, "shape") : NULL;
-    if (shape == NULL || !PyTuple_Check(shape) || PyTuple_Size(shape) > DLPACKGO_MAX_NDIM) {
-        interface_refused(attribute, "it is no dictionary with a shape of at most 64 axes");
-        return NULL;
-    }
-    TensorObject *tensor = tensor_allocate((int)PyTuple_Size(shape));
-    if (tensor == NULL)
-        return NULL;
-    if (read_interface(attribute, description, tensor, device) == 0 &&
-        (tensor->owner = guarded_owner_of_object(object)) == NULL)
-        PyErr_NoMemory();
-    if (PyErr_Occurred()) {
-        Py_DECREF((PyObject *)tensor);
-        return NULL;
-    }
-    return tensor;
-}
-
-static TensorObject *import_interface(PyObject *object, const char *attribute, PyObject *given, DLDevice device)
-{
-    /* A private copy: what is read from it runs Python code, which may change the dictionary that was given. */
-    PyObject *description = PyDict_Check(given) ? PyDict_Copy(given) : Py_NewRef(given);
-    if (description == NULL)
-        return NULL;
-    TensorObject *tensor = read_tensor(object, attribute, description, device);
-    Py_DECREF(description);
-    return tensor;
-}
 
 /* --- nested lists ------------------------------------------------------------------------------------------------- */
 
@@ -259,6 +103,20 @@ static TensorObject *from_lists(PyObject *object, const DLDataType *wanted)
 
 /* --- the sources in order ----------------------------------------------------------------------------------------- */
 
+/* An array of NumPy whose __dlpack__ is NumPy's own. Where that cannot say the element type, the array itself can:
+ * those of ml_dtypes are read from it, as the lane reads NumPy's. */
+static TensorObject *share_array(PyObject *array, const producer_type *type)
+{
+    bool masked = type->masked, found;
+    TensorObject *tensor = numpy_lane_takes(array) ? numpy_import(array) : NULL;
+    if (tensor != NULL || PyErr_Occurred())
+        return tensor;
+    if (masked && producer_check_mask(array) < 0)
+        return NULL;
+    tensor = import_ml_dtypes(array, &found);
+    return found ? tensor : import_any(array);
+}
+
 /* *found is false, and no exception set, where the object shares memory in no way. */
 static TensorObject *share(PyObject *object, bool *found)
 {
@@ -266,23 +124,15 @@ static TensorObject *share(PyObject *object, bool *found)
     const producer_type *type = producer_lookup(Py_TYPE(object));
     if (type == NULL)
         return NULL;
+    if (type->array)
+        return share_array(object, type);
     if (type->speaks_dlpack || PyCapsule_CheckExact(object))
         return import_any(object);
-    for (size_t i = 0; i < sizeof interfaces / sizeof *interfaces; i++) {
-        PyObject *description = PyObject_GetAttrString(object, interfaces[i].attribute);
-        if (description != NULL) {
-            TensorObject *tensor = import_interface(object, interfaces[i].attribute, description, interfaces[i].device);
-            Py_DECREF(description);
-            return tensor;
-        }
-        if (!PyErr_ExceptionMatches(PyExc_AttributeError))
-            return NULL;
-        PyErr_Clear();
-    }
-    if (PyObject_CheckBuffer(object))
-        return import_buffer(object);
-    *found = false;
-    return NULL;
+    TensorObject *tensor = import_interface(object, found);
+    if (*found)
+        return tensor;
+    *found = PyObject_CheckBuffer(object);
+    return *found ? import_buffer(object) : NULL;
 }
 
 TensorObject *import_shared(PyObject *object)

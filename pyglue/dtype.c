@@ -69,7 +69,13 @@ static const struct {
 static const struct {
     const char *alias;
     const char *name;
-} aliases[] = {{"float", "float64"}, {"int", "int64"}, {"complex", "complex128"}, {"half", "float16"}};
+} aliases[] = {
+    {"float", "float64"},    {"int", "int64"},  {"complex", "complex128"},
+    {"half", "float16"},     {"bool_", "bool"}, /* the scalar types of NumPy that are not called as their dtypes are: of
+                                                   NumPy 1 */
+    {"longlong", "int64"},                      /* and of both */
+    {"ulonglong", "uint64"},
+};
 
 static bool same_dtype(DLDataType a, DLDataType b)
 {
@@ -355,7 +361,9 @@ static PyMethodDef dtype_methods[] = {
 static PyType_Slot dtype_slots[] = {
     {Py_tp_doc,
      "DType(dtype, /)\n--\n\nAn element type of DLPack: code, bits and lanes, under the name that NumPy, ml_dtypes "
-     "and PyTorch give it.\n\nEqual to its name, to the dtypes of those libraries, and to (code, bits, lanes)."},
+     "and PyTorch give it.\n\nEqual to its name, to the dtypes and scalar types of those libraries, and to (code, "
+     "bits, "
+     "lanes). The hash is that of the name, so that of all these it is the name that finds it in a dict."},
     {Py_tp_new, dtype_new},
     {Py_tp_dealloc, dtype_dealloc},
     {Py_tp_str, dtype_str},

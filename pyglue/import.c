@@ -19,6 +19,7 @@ typedef struct {
 typedef struct {
     TensorObject *tensor; /* NULL with an exception set */
     bool copied;          /* the producer says that the memory is a copy made for us */
+    bool without_memory;  /* refused, and the address of the elements was NULL */
 } imported;
 
 /* --- judge and settle: what the caller asked for against what came -------------------------------------------------
@@ -65,7 +66,7 @@ static TensorObject *settle(imported result, const import_request *request)
 static imported failed(TensorObject *tensor)
 {
     Py_XDECREF((PyObject *)tensor);
-    return (imported){NULL, false};
+    return (imported){.tensor = NULL};
 }
 
 /* The same for a tensor that owns what it describes, whose producer must not see the exception. */
@@ -92,6 +93,15 @@ static void raise_no_capsule(PyObject *object, capsule_kind kind)
                      PyCapsule_GetName(object) == NULL ? "" : PyCapsule_GetName(object));
 }
 
+/* Whether the address of a struct's elements is NULL, as it may be where there are none. */
+static bool has_no_memory(const void *managed, bool versioned)
+{
+    if (!versioned)
+        return ((const DLManagedTensor *)managed)->dl_tensor.data == NULL;
+    const DLManagedTensorVersioned *newer = managed;
+    return newer->version.major == DLPACK_MAJOR && newer->dl_tensor.data == NULL;
+}
+
 /* Until the claim succeeds the struct stays the capsule's, whose destructor frees it. What cannot serve the request, if
  * there is one, is not claimed. */
 static imported import_capsule(PyObject *capsule, const import_request *request)
@@ -110,7 +120,7 @@ static imported import_capsule(PyObject *capsule, const import_request *request)
         return failed(NULL);
     }
     if (tensor == NULL)
-        return failed(NULL);
+        return (imported){.without_memory = has_no_memory(managed, kind == CAPSULE_VERSIONED)};
     if (kind == CAPSULE_VERSIONED)
         copied = (((DLManagedTensorVersioned *)managed)->flags & DLPACK_IS_COPIED) != 0;
     if (request != NULL && must_copy(tensor, copied, request) < 0)
@@ -121,7 +131,7 @@ static imported import_capsule(PyObject *capsule, const import_request *request)
     }
     tensor->managed = managed;
     tensor->managed_is_versioned = kind == CAPSULE_VERSIONED;
-    return (imported){tensor, copied};
+    return (imported){.tensor = tensor, .copied = copied};
 }
 
 /* Whether the memory of tensor is other than what the producer shares: then it is a copy, whatever the flags say.
@@ -210,12 +220,13 @@ static imported take_managed(DLManagedTensorVersioned *managed)
 {
     TensorObject *tensor = read_versioned(managed);
     if (tensor == NULL) {
+        bool without_memory = has_no_memory(managed, true);
         guard_release_managed(managed, true);
-        return failed(NULL);
+        return (imported){.without_memory = without_memory};
     }
     tensor->managed = managed;
     tensor->managed_is_versioned = true;
-    return (imported){tensor, (managed->flags & DLPACK_IS_COPIED) != 0};
+    return (imported){.tensor = tensor, .copied = (managed->flags & DLPACK_IS_COPIED) != 0};
 }
 
 TensorObject *import_managed(DLManagedTensorVersioned *managed)
@@ -279,7 +290,8 @@ static imported import_own(TensorObject *source, const import_request *request)
         return failed(NULL);
     bool elsewhere = request->has_device && !device_same(request->device, source->view.device);
     if ((elsewhere || request->copy == 1) && request->copy != 0 && tensor_moved_by_producer(source))
-        return (imported){import_again(source, request->has_device ? &request->device : NULL, request->copy), true};
+        return (imported){.tensor = import_again(source, request->has_device ? &request->device : NULL, request->copy),
+                          .copied = true};
     TensorObject *tensor = tensor_share(source, source->view.ndim);
     if (tensor != NULL && source->view.ndim > 0) {
         size_t size = (size_t)source->view.ndim * sizeof *source->view.shape;
@@ -288,7 +300,18 @@ static imported import_own(TensorObject *source, const import_request *request)
     }
     if (tensor != NULL)
         tensor->whole = source->whole;
-    return (imported){tensor, false};
+    return (imported){.tensor = tensor};
+}
+
+static imported import_foreign(PyObject *producer, const producer_type *type, const import_request *request)
+{
+    if (type->api != NULL && !request->has_device) {
+        bool taken;
+        imported result = import_by_table(producer, type, &taken);
+        if (taken)
+            return refuse_copy(result, request);
+    }
+    return import_by_capsule(producer, type, request);
 }
 
 static imported import_producer(PyObject *producer, const import_request *request)
@@ -300,19 +323,16 @@ static imported import_producer(PyObject *producer, const import_request *reques
     if (numpy_lane_takes(producer)) {
         TensorObject *tensor = numpy_import(producer);
         if (tensor != NULL || PyErr_Occurred())
-            return (imported){tensor, false};
+            return (imported){.tensor = tensor};
     }
     const producer_type *found = producer_lookup(Py_TYPE(producer));
     if (found == NULL)
         return failed(NULL);
     producer_type type = *found; /* what is called from here on may look up other types */
-    if (type.api != NULL && !request->has_device) {
-        bool taken;
-        imported result = import_by_table(producer, &type, &taken);
-        if (taken)
-            return refuse_copy(result, request);
-    }
-    return import_by_capsule(producer, &type, request);
+    imported result = import_foreign(producer, &type, request);
+    if (result.tensor == NULL && (type.torch || type.array))
+        refusal_explain(producer, type.torch && result.without_memory);
+    return result;
 }
 
 TensorObject *import_any(PyObject *producer)

@@ -220,8 +220,14 @@ static PyArray_Descr *descriptor_of(const TensorObject *tensor)
     int number = type_number(dtype);
     if (number >= 0)
         return PyArray_DescrFromType(number);
-    bool whole_bytes = dtype.bits == 8 || dtype.bits == 16;
-    return dtype.lanes == 1 && whole_bytes ? foreign_descriptor(dtype) : NULL;
+    /* The elements of an array have whole bytes, of which those of ml_dtypes may leave bits unused. */
+    bool whole_bytes = dtype.bits % 8 == 0 || (tensor->flags & DLPACK_SUBBYTE_PADDED);
+    PyArray_Descr *descriptor = dtype.lanes == 1 && whole_bytes ? foreign_descriptor(dtype) : NULL;
+    if (descriptor != NULL && PyDataType_ELSIZE(descriptor) != dlpackgo_item_size(dtype, tensor->flags)) {
+        Py_DECREF((PyObject *)descriptor);
+        return NULL;
+    }
+    return descriptor;
 }
 
 PyObject *numpy_export(TensorObject *tensor, bool *taken)
@@ -239,7 +245,7 @@ PyObject *numpy_export(TensorObject *tensor, bool *taken)
         return NULL;
     }
     npy_intp strides[DLPACKGO_MAX_NDIM];
-    int64_t item = dlpackgo_item_size(tensor->view.dtype, 0);
+    int64_t item = dlpackgo_item_size(tensor->view.dtype, tensor->flags);
     for (int i = 0; i < tensor->view.ndim; i++) /* unsigned: strides that are never walked may be anything */
         strides[i] = (npy_intp)((uint64_t)tensor->view.strides[i] * (uint64_t)item);
     PyObject *base = base_for(tensor);

@@ -1,5 +1,7 @@
 #include "producer.h"
 
+#include <string.h>
+
 #include "numpy.h"
 #include "tensor.h"
 
@@ -130,6 +132,23 @@ static int has_dlpack(PyObject *object)
     return has;
 }
 
+static int recognize_array(PyTypeObject *type, bool *array)
+{
+    PyObject *base;
+    if (producer_find_base(type, "numpy", "ndarray", &base) < 0)
+        return -1;
+    if (base == NULL)
+        return 0;
+    PyObject *plain = NULL, *own = NULL;
+    int found = attribute_of(base, "__dlpack__", &plain);
+    if (found > 0)
+        found = attribute_of((PyObject *)type, "__dlpack__", &own);
+    *array = own != NULL && own == plain;
+    Py_XDECREF(plain);
+    Py_XDECREF(own);
+    return found < 0 ? -1 : 0;
+}
+
 static int describe(PyTypeObject *type, producer_type *entry)
 {
     *entry = (producer_type){.type = type};
@@ -137,7 +156,7 @@ static int describe(PyTypeObject *type, producer_type *entry)
     int speaks = has_dlpack((PyObject *)type);
     entry->speaks_dlpack = speaks > 0;
     return speaks < 0 || find_table(type, &entry->api) < 0 || torch_recognize(type, &entry->torch) < 0 ||
-                   recognize_masked(type, &entry->masked) < 0
+                   recognize_masked(type, &entry->masked) < 0 || recognize_array(type, &entry->array) < 0
                ? -1
                : 0;
 }
@@ -226,6 +245,73 @@ static bool signature_refused(void)
     return refused;
 }
 
+/* What __dlpack_device__ says: 1, or 0 where it says nothing of use, or -1 with its exception. */
+static int ask_device(PyObject *producer, long *type, long *id)
+{
+    PyObject *method, *answer;
+    int found = attribute_of(producer, "__dlpack_device__", &method);
+    if (found <= 0)
+        return found;
+    answer = PyObject_CallNoArgs(method);
+    Py_DECREF(method);
+    if (answer == NULL)
+        return -1;
+    /* Something else than a pair says nothing. What it is a pair of is an IntEnum and an integer with many. */
+    bool pair = PyTuple_Check(answer) && PyTuple_Size(answer) == 2;
+    *type = pair ? PyLong_AsLong(PyTuple_GetItem(answer, 0)) : -1;
+    *id = PyErr_Occurred() || !pair ? -1 : PyLong_AsLong(PyTuple_GetItem(answer, 1));
+    Py_DECREF(answer);
+    if (PyErr_Occurred())
+        return exception_forgive(PyExc_TypeError) || exception_forgive(PyExc_OverflowError) ? 0 : -1;
+    return pair;
+}
+
+int producer_is_on(PyObject *producer, DLDevice device)
+{
+    long type, id;
+    int said = ask_device(producer, &type, &id);
+    return said <= 0 ? said : type == device.device_type && id == device.device_id;
+}
+
+/* Whether the host can read the producer's memory, as far as it says. */
+static bool is_on_host(PyObject *producer)
+{
+    long type, id;
+    return ask_device(producer, &type, &id) > 0 && type >= 0 && type <= INT32_MAX &&
+           dlpackgo_host_accessible((int32_t)type);
+}
+
+/* Whether the text of the exception speaks of one of the keywords that were sent beyond max_version. BufferError is
+ * what the standard has for one that a producer does not serve; TensorFlow raises RuntimeError, and what passes the
+ * call on to another object raises its TypeError. */
+static bool keyword_refused(const producer_request *sent)
+{
+    if (!PyErr_ExceptionMatches(PyExc_Exception))
+        return false;
+    pending_exception pending = exception_put_aside();
+    PyObject *text = exception_value(pending) == NULL ? NULL : PyObject_Str(exception_value(pending));
+    const char *words = text == NULL ? NULL : PyUnicode_AsUTF8AndSize(text, NULL);
+    bool refused = words != NULL && ((sent->copy == Py_True && strcasestr(words, "copy") != NULL) ||
+                                     (sent->dl_device != NULL && strcasestr(words, "device") != NULL));
+    PyErr_Clear();
+    Py_XDECREF(text);
+    exception_bring_back(pending);
+    return refused;
+}
+
+/* A producer that knows max_version and refuses to be asked for a copy, or for memory on the host: where its memory is
+ * the host's anyway, the copy is ours to make. What it raises then is forgotten: the first exception was the answer. */
+static PyObject *ask_to_share(PyObject *producer, const producer_request *plain)
+{
+    pending_exception pending = exception_put_aside();
+    PyObject *capsule = is_on_host(producer) ? call_dlpack(producer, plain) : NULL;
+    if (capsule != NULL || (PyErr_Occurred() && !exception_forgive(PyExc_Exception)))
+        exception_forget(pending); /* KeyboardInterrupt and its like come first */
+    else
+        exception_bring_back(pending);
+    return capsule;
+}
+
 /* NumPy exports the memory of a masked array, and drops the mask. */
 int producer_check_mask(PyObject *array)
 {
@@ -239,6 +325,25 @@ int producer_check_mask(PyObject *array)
                         "elements of this array are masked, which DLPack cannot say; pass x.filled(value), "
                         "or x.data for what lies under the mask");
     return masked == 0 ? 0 : -1;
+}
+
+/* After a refusal: asks for less, which the caller of producer_fetch has to judge. */
+static PyObject *ask_again(PyObject *producer, const producer_request *sent)
+{
+    const producer_request plain = {.stream = sent->stream};
+    bool more = sent->copy != NULL || sent->dl_device != NULL;
+    PyObject *capsule = NULL;
+    if (more && signature_refused()) {
+        PyErr_Clear();
+        capsule = call_dlpack(producer, &plain);
+    } else if (more && sent->copy != Py_False && keyword_refused(sent)) {
+        return ask_to_share(producer, &plain);
+    }
+    if (capsule == NULL && signature_refused()) {
+        PyErr_Clear();
+        capsule = PyObject_VectorcallMethod(dlpack_name, &producer, 1, NULL);
+    }
+    return capsule;
 }
 
 PyObject *producer_fetch(PyObject *producer, const producer_type *type, const producer_request *request)
@@ -261,31 +366,7 @@ PyObject *producer_fetch(PyObject *producer, const producer_type *type, const pr
         sent.stream =
             Py_None; /* what everybody else takes a missing stream for; to torch it means -1, no synchronization */
     PyObject *capsule = call_dlpack(producer, &sent);
-    if (capsule == NULL && signature_refused()) {
-        PyErr_Clear();
-        capsule = PyObject_VectorcallMethod(dlpack_name, &producer, 1, NULL);
-    }
-    return capsule;
-}
-
-int producer_is_on(PyObject *producer, DLDevice device)
-{
-    PyObject *method, *answer;
-    int found = attribute_of(producer, "__dlpack_device__", &method);
-    if (found <= 0)
-        return found;
-    answer = PyObject_CallNoArgs(method);
-    Py_DECREF(method);
-    if (answer == NULL)
-        return -1;
-    /* Something else than a pair says nothing. What it is a pair of is an IntEnum and an integer with many. */
-    bool pair = PyTuple_Check(answer) && PyTuple_Size(answer) == 2;
-    long type = pair ? PyLong_AsLong(PyTuple_GetItem(answer, 0)) : -1;
-    long id = PyErr_Occurred() || !pair ? -1 : PyLong_AsLong(PyTuple_GetItem(answer, 1));
-    Py_DECREF(answer);
-    if (PyErr_Occurred())
-        return exception_forgive(PyExc_TypeError) || exception_forgive(PyExc_OverflowError) ? 0 : -1;
-    return pair && type == device.device_type && id == device.device_id;
+    return capsule != NULL ? capsule : ask_again(producer, &sent);
 }
 
 int producer_make_wait(PyObject *producer, PyObject *stream)

@@ -11,6 +11,7 @@ typedef struct {
     bool speaks_dlpack;           /* has __dlpack__ */
     bool torch;                   /* torch.Tensor or a subclass: has flags that DLPack cannot carry */
     bool masked;                  /* numpy.ma.MaskedArray or a subclass: has a mask that DLPack cannot carry */
+    bool array;                   /* numpy.ndarray, or a subclass that leaves __dlpack__ as it is */
 } producer_type;
 
 int producer_ready(PyObject *module);
@@ -45,6 +46,13 @@ int producer_make_wait(PyObject *producer, PyObject *stream);
 
 /* The class of this name and module among the bases of type and type itself; borrowed, NULL when there is none. */
 int producer_find_base(PyTypeObject *type, const char *module, const char *name, PyObject **base);
+
+/* --- refusal.c --- */
+/* With an exception set about a producer: adds a note to it that says what to do, where something is known. Of a torch
+ * tensor that gave a descriptor without memory, it takes the place of the exception. */
+void refusal_explain(PyObject *producer, bool without_memory);
+/* Gives the exception that is set the list of notes, which may be NULL, of another one in whose place it is. */
+void refusal_note(PyObject *notes);
 
 /* --- torch.c --- */
 int torch_ready(void);

@@ -129,6 +129,12 @@ int tensor_write_element(void *at, DLDataType dtype, PyObject *value);
 TensorObject *import_shared(PyObject *object);
 int asarray_ready(PyObject *module);
 
+/* --- interface.c; *found is false, and no exception set, where the object has nothing of the kind --- */
+/* A tensor on what __cuda_array_interface__ or __array_interface__ describes. */
+TensorObject *import_interface(PyObject *object, bool *found);
+/* A tensor on the memory of a numpy.ndarray whose elements are of ml_dtypes. */
+TensorObject *import_ml_dtypes(PyObject *array, bool *found);
+
 /* --- export.c --- */
 PyObject *tensor_dlpack(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
 PyObject *tensor_dlpack_device(PyObject *self, PyObject *unused);

@@ -1,5 +1,6 @@
 """ml_dtypes: names and values of the small floats, by ml_dtypes itself as the oracle."""
 
+import weakref
 from typing import Any
 
 import numpy as np
@@ -50,15 +51,97 @@ def test_packed_small_floats_are_read_as_ml_dtypes_reads_them(name: str) -> None
     assert same(tensor.tolist(), want)
 
 
+# Every dtype of the installed version: bits, and what a Tensor calls it.
+SCALAR_TYPES = {
+    name: kind
+    for name, kind in vars(ml_dtypes).items()
+    if isinstance(kind, type) and issubclass(kind, np.generic) and kind.__module__ == "ml_dtypes"
+}
+
+
+@pytest.mark.case("T-3", "T-4", "RO-1")
+@pytest.mark.parametrize("name", SCALAR_TYPES)
+@pytest.mark.parametrize("read_only", [False, True])
+def test_asarray_shares_an_array_of_any_of_its_dtypes_and_gives_it_back(name: str, read_only: bool) -> None:
+    array = np.arange(24).reshape(2, 3, 4).astype(SCALAR_TYPES[name])
+    array.flags.writeable = not read_only
+    for view in (array, array[::-1, :, ::2], array.T, array[:, 1:2], array[0, 0, 0:0], array[1, 2, 3, ...]):
+        tensor = dlpackgo.asarray(view)
+        assert (tensor.dtype.name, tensor.shape, tensor.readonly) == (name, view.shape, read_only)
+        assert [step * view.itemsize for step in tensor.strides] == list(view.strides)
+        if view.size:
+            assert tensor.data_ptr == view.ctypes.data
+        want = view.astype(np.complex128 if "complex" in name else np.float64)
+        assert np.array_equal(np.array(tensor.tolist()), want, equal_nan=True)
+        for back in (tensor.numpy(), np.asarray(tensor)):
+            assert (back.dtype, back.shape, back.flags.writeable) == (view.dtype, view.shape, not read_only)
+            if view.size:
+                assert (back.ctypes.data, back.strides) == (view.ctypes.data, view.strides)
+
+
+def test_asarray_takes_its_dtypes_as_dtype_and_copies_where_a_copy_is_asked_for() -> None:
+    array = np.ones(3, ml_dtypes.bfloat16)
+    assert dlpackgo.asarray(array, dtype=ml_dtypes.bfloat16).data_ptr == array.ctypes.data
+    copied = dlpackgo.asarray(array[::2], copy=True)
+    assert (copied.tolist(), copied.strides) == ([1, 1], (1,))
+    assert not array.ctypes.data <= copied.data_ptr < array.ctypes.data + array.nbytes
+    with pytest.raises(TypeError, match="bfloat16"):
+        dlpackgo.asarray(array, dtype="float32")
+
+
+def test_an_array_that_asarray_shares_lives_as_long_as_the_tensor() -> None:
+    array = np.full(1000, 3, ml_dtypes.float8_e4m3fn)
+    tensor = dlpackgo.asarray(array)
+    gone = weakref.ref(array)
+    del array
+    assert gone() is not None
+    assert tensor.tolist() == [3] * 1000
+    del tensor
+    assert gone() is None
+
+
+def test_a_field_or_an_unaligned_array_of_its_dtypes_is_refused_in_words() -> None:
+    records = np.zeros(4, [("x", ml_dtypes.bfloat16), ("flag", "u1")])
+    unaligned = np.zeros(9, np.uint8)[1:].view(ml_dtypes.bfloat16)
+    for array in (records["x"], unaligned):
+        with pytest.raises(BufferError, match="copy the array first"):
+            dlpackgo.asarray(array)
+
+
+@pytest.mark.case("P-1")
+def test_a_subclass_with_a_refusal_or_a_mask_of_its_own_is_not_bypassed_by_asarray() -> None:
+    class Refuses(np.ndarray):
+        def __dlpack__(self, **_: Any) -> Any:
+            raise BufferError("not today")
+
+    array = np.ones(3, ml_dtypes.bfloat16)
+    with pytest.raises(BufferError, match="not today"):
+        dlpackgo.asarray(array.view(Refuses))
+    with pytest.raises(BufferError, match="masked"):
+        dlpackgo.asarray(np.ma.array(array, mask=[1, 0, 0]))  # type: ignore[no-untyped-call]
+    plain: Any = np.ma.array(array)  # type: ignore[no-untyped-call]
+    assert dlpackgo.asarray(plain).data_ptr == array.ctypes.data
+
+
 @pytest.mark.case("P-1", "T-3")
-def test_what_numpy_cannot_export_is_refused_with_numpys_words_or_shared() -> None:
+def test_from_dlpack_keeps_numpys_refusal_and_names_asarray_beside_it() -> None:
     array: Any = np.ones(3, ml_dtypes.bfloat16)
-    try:
-        tensor = dlpackgo.from_dlpack(array)
-    except BufferError:
-        return
-    assert tensor.dtype == "bfloat16"
-    assert tensor.data_ptr == array.ctypes.data
+    with pytest.raises(BufferError) as own:
+        array.__dlpack__()
+    with pytest.raises(BufferError) as refused:
+        dlpackgo.from_dlpack(array)
+    assert str(refused.value) == str(own.value)
+    (note,) = refused.value.__notes__
+    assert "dlpackgo.asarray" in note
+    for other in (np.array(["text"]), np.array([None])):
+        with pytest.raises(BufferError) as refused:
+            dlpackgo.from_dlpack(other)
+        assert not hasattr(refused.value, "__notes__")
+
+
+def test_a_function_says_which_dtypes_it_takes_of_an_array_of_ml_dtypes() -> None:
+    with pytest.raises(TypeError, match=r"argument x has dtype bfloat16; accepted: .*float64"):
+        dlpackgo.stats.mean(np.ones(3, ml_dtypes.bfloat16))
 
 
 @pytest.mark.parametrize("row", ML_DTYPES_ROWS, ids=lambda row: row.name)

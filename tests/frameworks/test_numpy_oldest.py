@@ -27,6 +27,15 @@ def test_arrays_are_shared_both_ways(row: Row) -> None:
         assert np.from_dlpack(back).ctypes.data == np.asarray(back).ctypes.data == back.data_ptr
 
 
+@pytest.mark.parametrize("row", NUMPY_ROWS, ids=lambda row: row.name)
+def test_dtypes_equal_its_dtypes_and_scalar_types_from_both_sides(row: Row) -> None:
+    ours, theirs = dlpackgo.DType(row.name), np.dtype(row.name)
+    for same in (theirs, theirs.type):
+        assert ours == same
+        assert same == ours
+        assert (ours != same) is False
+
+
 def test_the_buffer_protocol_keeps_what_its_legacy_capsule_cannot_say() -> None:
     writable, read_only = dlpackgo.zeros(3), dlpackgo.from_dlpack(Producer((3,), flags=READ_ONLY))
     assert not np.from_dlpack(writable).flags.writeable

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from harness.abi import CPU, CUDA, IS_COPIED, READ_ONLY, ROCM, DTypeTriple
+from harness.abi import CPU, CUDA, CUDA_HOST, IS_COPIED, READ_ONLY, ROCM, DTypeTriple
 from harness.capsules import peek
 from harness.dtypes import RARE
 from harness.exchange import type_with_table
@@ -30,19 +30,14 @@ def copying_producer(shape: tuple[int, ...]) -> Producer:
 @pytest.mark.parametrize("kind", [Producer, OldProducer])
 def test_a_copy_never_aliases_even_when_the_producer_ignores_the_request(kind: type[Producer]) -> None:
     producer = kind((2, 3), (8, 2), offset=8)
-    try:
-        tensor = dlpackgo.from_dlpack(producer, copy=True)
-    except (BufferError, TypeError):
-        assert kind is OldProducer
-    else:
-        assert tensor.tolist() == [[2, 4, 6], [10, 12, 14]]
-        assert tensor.strides == (3, 1)
-        assert not tensor.readonly
-        assert tensor.data_ptr % 64 == 0
-        producer.buffer[:] = [-1.0] * len(producer.buffer)
-        assert tensor.tolist() == [[2, 4, 6], [10, 12, 14]]
-        assert producer.settle() == 1, "the producer's memory is given back at once"
-    assert producer.settle() == 1
+    tensor = dlpackgo.from_dlpack(producer, copy=True)
+    assert tensor.tolist() == [[2, 4, 6], [10, 12, 14]]
+    assert tensor.strides == (3, 1)
+    assert not tensor.readonly
+    assert tensor.data_ptr % 64 == 0
+    producer.buffer[:] = [-1.0] * len(producer.buffer)
+    assert tensor.tolist() == [[2, 4, 6], [10, 12, 14]]
+    assert producer.settle() == 1, "the producer's memory is given back at once"
     if kind is Producer:
         assert producer.asked[0]["copy"] is True
 
@@ -55,6 +50,133 @@ def test_a_copy_made_by_the_producer_is_not_copied_again() -> None:
     assert not tensor.readonly
     assert producer.deleted == 0
     del tensor
+    assert producer.settle() == 1
+
+
+class Meddling(Exception):
+    pass
+
+
+REFUSALS: dict[str, tuple[type[Exception], str]] = {
+    "in the standard's way": (BufferError, "copy not yet supported"),
+    "in TensorFlow's way": (RuntimeError, "no support for DLPack export with copy=True"),
+    "for now": (NotImplementedError, "Copying is for later"),
+    "in what it wraps": (TypeError, "__dlpack__() got an unexpected keyword argument 'copy'"),
+}
+
+
+class RefusesCopies(Producer):
+    """Knows the keyword and answers it with an error; shares when it is asked to."""
+
+    error: tuple[type[BaseException], str]
+
+    def __dlpack__(self, **keywords: Any) -> Any:
+        self.asked.append(keywords)
+        if keywords.get("copy"):
+            raise self.error[0](self.error[1])
+        return self.capsule(keywords.get("max_version"))
+
+
+@pytest.mark.case("K-2", "V-2")
+@pytest.mark.parametrize("keywords", [{"copy": True}, {"copy": True, "device": "cpu"}], ids=str)
+@pytest.mark.parametrize("way", REFUSALS)
+def test_what_a_producer_of_host_memory_refuses_to_copy_is_copied_here(way: str, keywords: dict[str, Any]) -> None:
+    producer = RefusesCopies((2, 3), (8, 2), flags=READ_ONLY)
+    producer.error = REFUSALS[way]
+    tensor = dlpackgo.from_dlpack(producer, **keywords)
+    assert tensor.tolist() == [[0, 2, 4], [8, 10, 12]]
+    assert (tensor.strides, tensor.readonly) == ((3, 1), False)
+    assert tensor.data_ptr != producer.address
+    assert [asked.get("copy") for asked in producer.asked] == [True, None]
+    assert producer.asked[1]["max_version"] >= (1, 0)
+    assert producer.settle() == 1, "the producer's memory is given back at once"
+
+
+@pytest.mark.case("K-2", "P-1")
+@pytest.mark.parametrize(
+    "error", [(BufferError, "requires grad"), (Meddling, "no"), (KeyboardInterrupt, "copy"), (OSError, "full")], ids=str
+)
+def test_an_error_that_is_not_about_the_copy_reaches_the_caller_after_one_call(error: Any) -> None:
+    producer = RefusesCopies((3,))
+    producer.error = error
+    with pytest.raises(error[0], match=error[1]):
+        dlpackgo.from_dlpack(producer, copy=True)
+    assert len(producer.asked) == 1
+
+
+@pytest.mark.case("K-2", "P-1")
+def test_the_first_error_reaches_the_caller_where_sharing_is_refused_too() -> None:
+    class Refuses(Producer):
+        def __dlpack__(self, **keywords: Any) -> Any:
+            self.asked.append(keywords)
+            raise BufferError("cannot copy what needs a gradient" if keywords.get("copy") else "needs a gradient")
+
+    producer = Refuses((3,))
+    with pytest.raises(BufferError, match="^cannot copy"):
+        dlpackgo.from_dlpack(producer, copy=True)
+    assert len(producer.asked) == 2
+
+
+@pytest.mark.case("K-2")
+@pytest.mark.parametrize("device", [(CUDA, 0), None], ids=str)
+def test_a_refusal_to_copy_memory_that_is_not_known_to_be_the_hosts_is_final(device: Any) -> None:
+    producer = RefusesCopies((3,), device=(CUDA, 0))
+    producer.error = (BufferError, "copy not yet supported")
+    producer.__dlpack_device__ = lambda: device  # type: ignore[method-assign]
+    with pytest.raises(BufferError, match="copy not yet supported"):
+        dlpackgo.from_dlpack(producer, copy=True)
+    assert len(producer.asked) == 1
+
+
+@pytest.mark.case("K-1")
+def test_host_memory_of_a_device_is_copied_to_the_cpu_where_its_producer_refuses_to() -> None:
+    class Pinned(Producer):
+        def __dlpack__(self, **keywords: Any) -> Any:
+            self.asked.append(keywords)
+            if "dl_device" in keywords:
+                raise BufferError("only dl_device=None is supported")
+            return self.capsule(keywords.get("max_version"))
+
+    producer = Pinned((3,), device=(CUDA_HOST, 0))
+    tensor = dlpackgo.from_dlpack(producer, device="cpu")
+    assert (tuple(tensor.device), tensor.tolist()) == ((CPU, 0), [0, 1, 2])
+    assert tensor.data_ptr != producer.address
+    assert producer.settle() == 1
+    with pytest.raises(BufferError, match="dl_device=None"):
+        dlpackgo.from_dlpack(producer, device="cpu", copy=False)
+
+
+@pytest.mark.case("K-2")
+def test_copy_false_refuses_what_its_producer_copied_all_the_same() -> None:
+    class Copies(Producer):
+        def __dlpack__(self, *, max_version: Any = None) -> Any:  # type: ignore[override]
+            return self.capsule(max_version)
+
+    producer = Copies((3,), flags=IS_COPIED)
+    with pytest.raises(BufferError, match="copy=False"):
+        dlpackgo.from_dlpack(producer, copy=False)
+    assert dlpackgo.from_dlpack(producer).tolist() == [0, 1, 2]
+    assert producer.settle() == 2
+
+
+@pytest.mark.case("K-2")
+def test_a_capsule_made_as_a_copy_is_taken_without_another_one() -> None:
+    capsule = dlpackgo.ones(3).__dlpack__(max_version=(1, 3), copy=True)
+    assert dlpackgo.from_dlpack(capsule, copy=False).tolist() == [1, 1, 1]
+
+
+@pytest.mark.case("V-2")
+@pytest.mark.parametrize("keywords", [{"copy": True}, {"copy": False}, {"device": "cpu", "copy": False}], ids=str)
+def test_a_producer_that_knows_max_version_alone_keeps_being_asked_for_it(keywords: dict[str, Any]) -> None:
+    class OnlyVersion(Producer):
+        def __dlpack__(self, *, stream: Any = None, max_version: Any = None) -> Any:  # type: ignore[override]
+            self.asked.append(max_version)
+            return self.capsule(max_version)
+
+    producer = OnlyVersion((3,))
+    assert not dlpackgo.from_dlpack(producer, **keywords).readonly
+    (asked,) = producer.asked
+    assert asked >= (1, 0)
     assert producer.settle() == 1
 
 

@@ -64,6 +64,23 @@ def test_a_dtype_equals_every_name_of_the_same_type(row: Row) -> None:
         assert (dtype == other) is False
 
 
+@pytest.mark.parametrize(
+    ("scalar_type", "name"),
+    [(bool, "bool"), (int, "int64"), (float, "float64"), (complex, "complex128"), (np.bool_, "bool"),
+     (np.intc, "int32"), (np.uintc, "uint32"), (np.longlong, "int64"), (np.ulonglong, "uint64"), (np.half, "float16"),
+     (np.single, "float32"), (np.double, "float64"), (np.csingle, "complex64"), (np.cdouble, "complex128")],
+)  # fmt: skip
+def test_a_dtype_equals_scalar_types_of_every_name(scalar_type: Any, name: str) -> None:
+    dtype = dlpackgo.DType(name)
+    assert dlpackgo.DType(scalar_type) == dtype
+    for same in (scalar_type, np.dtype(scalar_type)):
+        assert dtype == same
+        assert same == dtype
+        assert (dtype != same) is False
+        assert (same != dtype) is False
+    assert dlpackgo.zeros(1, dtype=scalar_type).dtype == dtype
+
+
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_a_dtype_has_a_name_and_its_dlpack_fields(row: Row) -> None:
     dtype = dlpackgo.DType(row.name)
@@ -74,7 +91,14 @@ def test_a_dtype_has_a_name_and_its_dlpack_fields(row: Row) -> None:
     assert dlpackgo.from_dlpack(Producer((1,), dtype=row.triple)).dtype == dtype
 
 
-def test_equal_dtypes_have_equal_hashes() -> None:
+def test_equal_dtypes_have_equal_hashes_and_that_of_their_name() -> None:
+    for row in ROWS:
+        named, built = dlpackgo.DType(row.name), dlpackgo.DType((row.code, row.bits, row.lanes))
+        assert named == built
+        assert hash(named) == hash(built) == hash(row.name)
+    odd = [dlpackgo.DType((2, 32, 7)) for _ in range(2)]
+    assert odd[0] == odd[1]
+    assert hash(odd[0]) == hash(odd[1]) == hash(odd[0].name)
     assert len({dlpackgo.DType("float32"), dlpackgo.zeros((), dtype=np.float32).dtype}) == 1
     assert {dlpackgo.DType("float32"): 1}["float32"] == 1  # type: ignore[index]
 

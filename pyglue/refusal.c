@@ -1,0 +1,45 @@
+/* What is said after a refusal: python/dlpackgo/_refusals.py knows, and is asked only then. */
+#include "calling.h"
+#include "producer.h"
+
+static PyObject *explanation(PyObject *producer, bool without_memory)
+{
+    PyObject *module = PyImport_ImportModule("dlpackgo._refusals");
+    PyObject *words = module == NULL
+                          ? NULL
+                          : PyObject_CallMethod(module, "explain", "OO", producer, without_memory ? Py_True : Py_False);
+    Py_XDECREF(module);
+    return words;
+}
+
+void refusal_explain(PyObject *producer, bool without_memory)
+{
+    if (!PyErr_ExceptionMatches(PyExc_Exception)) /* an interrupt, or the exit */
+        return;
+    pending_exception pending = exception_put_aside();
+    PyObject *words = explanation(producer, without_memory);
+    if (words != NULL && words != Py_None && without_memory) {
+        exception_forget(pending);
+        PyErr_Format(PyExc_BufferError, "%U", words);
+    } else {
+        const char *text = words == NULL || words == Py_None ? NULL : PyUnicode_AsUTF8AndSize(words, NULL);
+        PyErr_Clear(); /* nothing to say is no reason to say something else */
+        exception_bring_back(pending);
+        if (text != NULL)
+            call_add_note(text);
+    }
+    Py_XDECREF(words);
+}
+
+void refusal_note(PyObject *notes)
+{
+    if (notes == NULL)
+        return;
+    pending_exception pending = exception_put_aside();
+#if PY_VERSION_HEX < 0x030C0000
+    PyErr_NormalizeException(&pending.type, &pending.value, &pending.traceback);
+#endif
+    if (PyObject_SetAttrString(exception_value(pending), "__notes__", notes) < 0)
+        PyErr_Clear();
+    exception_bring_back(pending);
+}
