@@ -2,9 +2,13 @@
 
 import ctypes
 import pickle
+import shutil
+import subprocess
 import sys
+import sysconfig
 import tracemalloc
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -216,11 +220,9 @@ assert sorted(sizes()) == [32, 800]
     )
 
 
-def test_memory_that_is_shown_may_be_freed_after_the_end_of_the_interpreter() -> None:
-    """Exports that other threads and libc's exit handlers release while the interpreter ends, and after it is gone."""
-    run_python(
-        START
-        + """
+RELEASES_ELSEWHERE = (
+    START
+    + """
 import atexit, ctypes
 from harness.capsules import Taken
 tracemalloc.start()
@@ -243,6 +245,31 @@ kept = dlpackgo.zeros((100,))
 leaked = [np.from_dlpack(dlpackgo.zeros((100,)))]
 ctypes.pythonapi.Py_IncRef(ctypes.py_object(leaked))
 """
+)
+
+
+def test_memory_that_is_shown_may_be_freed_by_any_thread_and_after_the_end_of_the_interpreter() -> None:
+    """Exports that other threads and libc's exit handlers release while the interpreter ends, and after it is gone."""
+    run_python(RELEASES_ELSEWHERE)
+
+
+@pytest.mark.skipif(not sysconfig.get_config_var("Py_ENABLE_SHARED"), reason="nothing comes before Python's symbols")
+def test_memory_is_taken_off_the_list_by_threads_that_hold_the_gil_only(tmp_path: Path) -> None:
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    library = tmp_path / "untrack_with_gil.so"
+    source = Path(__file__).with_name("untrack_with_gil.c")
+    subprocess.run([compiler, "-Wall", "-Werror", "-shared", "-fPIC", "-o", str(library), str(source)], check=True)
+    count = f"ctypes.c_int.in_dll(ctypes.CDLL({str(library)!r}), 'untracked').value"
+    run_python(
+        RELEASES_ELSEWHERE
+        + f"""
+release_in_threads([Taken(dlpackgo.zeros((3,)).__dlpack__(max_version=(1, 0))) for _ in range(10)])
+dlpackgo.debug.live()
+assert {count} >= 10
+""",
+        environment={"LD_PRELOAD": str(library)},
     )
 
 
