@@ -139,7 +139,7 @@ func (v View[T]) CopyTo(dst []T) error {
 		return err
 	}
 	if size := int(ffi.Numel(v.shape)); len(dst) != size {
-		return &LengthError{What: "the slice to copy to", Got: len(dst), Want: size}
+		return &LengthError{What: "the slice to copy to", Got: len(dst), Want: size, Fix: "make it as long as Size says"}
 	}
 	gather(dst, v.data, v.shape, v.strides)
 	if v.holdsBools() {
@@ -155,7 +155,7 @@ func (v MutView[T]) CopyFrom(src []T) error {
 		return err
 	}
 	if size := int(ffi.Numel(v.shape)); len(src) != size {
-		return &LengthError{What: "the slice to copy from", Got: len(src), Want: size}
+		return &LengthError{What: "the slice to copy from", Got: len(src), Want: size, Fix: "make it as long as Size says"}
 	}
 	scatter(v.data, src, v.shape, v.strides)
 	runtime.KeepAlive(v.guard)

@@ -22,7 +22,10 @@ func SliceView[T Element](s []T, shape ...int) (View[T], error) {
 		return View[T]{}, err
 	}
 	if numel != int64(len(s)) {
-		return View[T]{}, &LengthError{What: "the slice", Got: len(s), Want: int(numel)}
+		return View[T]{}, &LengthError{What: "the slice", Got: len(s), Want: int(numel), Fix: "the product of the shape's extents must be its length"}
+	}
+	if err := aligned(s); err != nil {
+		return View[T]{}, err
 	}
 	ffi.FillRowMajorStrides(strides, extents)
 	return View[T]{anyView{
@@ -33,6 +36,15 @@ func SliceView[T Element](s []T, shape ...int) (View[T], error) {
 		dtype:   DTypeOf[T](),
 		traits:  readOnly | goMemory,
 	}}, nil
+}
+
+// aligned returns nil unless s was made by unsafe means, of an address that does not suit its type.
+func aligned[T Element](s []T) error {
+	address, alignment := uintptr(unsafe.Pointer(unsafe.SliceData(s))), unsafe.Alignof(*new(T))
+	if len(s) == 0 || address%alignment == 0 {
+		return nil
+	}
+	return ffi.Fault{Rule: ffi.RuleAlignment, Axis: -1, Got: int64(address), Beside: int64(alignment)}.Err()
 }
 
 // StridedView returns a view of the memory of s whose first element is s[0]. Strides count elements and are not negative; what
@@ -51,7 +63,7 @@ func StridedView[T Element](s []T, shape, strides []int64) (View[T], error) {
 		}
 	}
 	if ffi.Numel(v.shape) > 0 && high >= int64(len(s)) {
-		return View[T]{}, &LengthError{What: "the slice", Got: len(s), Want: int(high) + 1}
+		return View[T]{}, &LengthError{What: "the slice", Got: len(s), Want: int(high) + 1, Fix: "make it as long as shape and strides reach"}
 	}
 	return v, nil
 }
@@ -93,7 +105,7 @@ func FromRawPartsMut[T Element](data unsafe.Pointer, device ffi.DLDevice, shape,
 // Describe is FromRawParts for a dtype that is known only at run time, or has no Go type.
 func Describe(data unsafe.Pointer, device ffi.DLDevice, dtype ffi.DLDataType, shape, strides []int64, flags ffi.Flags) (AnyView, error) {
 	if strides != nil && len(strides) != len(shape) {
-		return AnyView{}, &LengthError{What: "strides", Got: len(strides), Want: len(shape)}
+		return AnyView{}, &LengthError{What: "strides", Got: len(strides), Want: len(shape), Fix: "give one for each extent, or nil for row-major"}
 	}
 	return FromDescriptor(&ffi.DLTensor{
 		Data:    data,

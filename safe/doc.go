@@ -99,7 +99,11 @@ The names of dlpack-rs, and what stands for them here. Types and constants of it
 K_DL_FLOAT being [ffi.Float].
 
 	ffi::DLTensor, ffi::DLManagedTensor, ...  ffi.DLTensor, ffi.DLManagedTensor, ...
+	ffi::DLDevice, ffi::DLDataType            ffi.DLDevice, ffi.DLDataType
+	ffi::DLPackVersion                        ffi.DLPackVersion; ours is ffi.Major, ffi.Minor
+	ffi::DLPackExchangeAPI                    ffi.DLPackExchangeAPI
 	ffi::K_DL_CPU, ffi::K_DL_FLOAT, ...       ffi.CPU, ffi.Float, ...
+	ffi::DLPACK_FLAG_BITMASK_READ_ONLY, ...   ffi.FlagReadOnly, ffi.FlagIsCopied, ffi.FlagSubbytePadded
 	safe::TensorInfo                          AnyView
 	safe::TensorInfo::contiguous              Describe, with strides nil
 	safe::TensorInfo::strided                 Describe

@@ -120,11 +120,12 @@ func (e *LayoutError) Unwrap() error { return ErrLayout }
 type LengthError struct {
 	What      string // what was counted, as in "the slice"
 	Got, Want int
+	Fix       string // what to do about it
 }
 
 // Error returns the message.
 func (e *LengthError) Error() string {
-	return fmt.Sprintf("safe: %s has %d elements; %d are needed; the product of the shape's extents must match", e.What, e.Got, e.Want)
+	return fmt.Sprintf("safe: %s has %d elements; %d are needed; %s", e.What, e.Got, e.Want, e.Fix)
 }
 
 // Unwrap returns ErrLength.

@@ -24,7 +24,7 @@ func Lend[S AsDLTensor](src S, call func(*ffi.DLManagedTensor) error) error {
 	}
 	v := asView(&src)
 	if v == nil {
-		theirs, err := src.AsDLTensor()
+		theirs, err := viewOf(src)
 		if err != nil {
 			return err
 		}
@@ -51,7 +51,7 @@ func LendMut[S AsDLTensorMut](src S, call func(*ffi.DLManagedTensor) error) erro
 func LendVersioned[S AsDLTensor](src S, call func(*ffi.DLManagedTensorVersioned) error) error {
 	v := asView(&src)
 	if v == nil {
-		theirs, err := src.AsDLTensor()
+		theirs, err := viewOf(src)
 		if err != nil {
 			return err
 		}
@@ -73,7 +73,7 @@ func LendVersionedMut[S AsDLTensorMut](src S, call func(*ffi.DLManagedTensorVers
 func LendAll(inputs []AsDLTensor, outputs []AsDLTensorMut, call func(in, out []*ffi.DLManagedTensor) error) error {
 	var managed []*ffi.DLManagedTensor
 	for _, src := range inputs {
-		v, err := src.AsDLTensor()
+		v, err := viewOf(src)
 		if err != nil {
 			return err
 		}
@@ -106,15 +106,6 @@ func (v *AnyView) lendVersioned(flags traits, call func(*ffi.DLManagedTensorVers
 	}
 	defer g.end()
 	return call(g.versioned(flags))
-}
-
-// writableView returns the view of src that may be written. It does not rely on src having asked.
-func writableView[S AsDLTensorMut](src S) (AnyView, error) {
-	v, err := src.AsDLTensorMut()
-	if err == nil {
-		err = v.writable()
-	}
-	return v, err
 }
 
 // lend takes out a loan of a whole tensor, and returns the guard with it. This is the fast way: the loan looks like t from

@@ -17,7 +17,7 @@ import (
 func Pack[S AsDLTensor](src S) (*ffi.DLManagedTensor, error) {
 	v := asView(&src)
 	if v == nil {
-		theirs, err := src.AsDLTensor()
+		theirs, err := viewOf(src)
 		if err != nil {
 			return nil, err
 		}
@@ -30,7 +30,7 @@ func Pack[S AsDLTensor](src S) (*ffi.DLManagedTensor, error) {
 func PackVersioned[S AsDLTensor](src S) (*ffi.DLManagedTensorVersioned, error) {
 	v := asView(&src)
 	if v == nil {
-		theirs, err := src.AsDLTensor()
+		theirs, err := viewOf(src)
 		if err != nil {
 			return nil, err
 		}

@@ -21,3 +21,36 @@ func asView[S AsDLTensor](src *S) *AnyView {
 	}
 	return nil
 }
+
+// viewOf returns the view of src. It does not rely on what types of yours return: a view of nothing is an error, and so is
+// one that has outlived its memory.
+func viewOf[S AsDLTensor](src S) (AnyView, error) {
+	if any(src) == nil { // S is an interface
+		return AnyView{}, ErrEmpty
+	}
+	v, err := src.AsDLTensor()
+	switch {
+	case err != nil:
+		return AnyView{}, err
+	case v.dtype.Lanes == 0:
+		return AnyView{}, ErrEmpty
+	case v.stale():
+		return AnyView{}, v.gone()
+	}
+	return v, nil
+}
+
+// writableView returns the view of src that may be written. It does not rely on src having asked.
+func writableView[S AsDLTensorMut](src S) (AnyView, error) {
+	if any(src) == nil {
+		return AnyView{}, ErrEmpty
+	}
+	v, err := src.AsDLTensorMut()
+	switch {
+	case err != nil:
+		return AnyView{}, err
+	case v.dtype.Lanes == 0:
+		return AnyView{}, ErrEmpty
+	}
+	return v, v.writable()
+}

@@ -98,7 +98,7 @@ func (v AnyView) Reshape(shape ...int) (AnyView, error) {
 		return AnyView{}, err
 	}
 	if got, want := ffi.Numel(extents), ffi.Numel(v.shape); got != want {
-		return AnyView{}, &LengthError{What: "the new shape", Got: int(got), Want: int(want)}
+		return AnyView{}, &LengthError{What: "the new shape", Got: int(got), Want: int(want), Fix: "the product of its extents must be Size"}
 	}
 	strides, err := v.reshapedStrides(extents)
 	if err != nil {

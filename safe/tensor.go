@@ -95,7 +95,7 @@ func CopyRows[T Element](rows [][]T) (*Tensor, error) {
 	for i, row := range rows {
 		if len(row) != columns {
 			t.Close()
-			return nil, &LengthError{What: fmt.Sprintf("row %d", i), Got: len(row), Want: columns}
+			return nil, &LengthError{What: fmt.Sprintf("row %d", i), Got: len(row), Want: columns, Fix: "rows must be equally long"}
 		}
 		copy(elements[i*columns:], row)
 	}
@@ -104,9 +104,12 @@ func CopyRows[T Element](rows [][]T) (*Tensor, error) {
 
 // Own returns a tensor over the memory of src, such as a buffer of a C library or of a GPU that FromRawParts describes. In
 // every case release is called exactly once, by Go: when the tensor and all that was exported from it are gone (see
-// Collect), or at once when Own fails.
+// Collect), or at once when Own fails. It is nil where there is nothing to release.
 func Own[S AsDLTensor](src S, release func()) (*Tensor, error) {
-	v, err := src.AsDLTensor()
+	if release == nil {
+		release = func() {}
+	}
+	v, err := viewOf(src)
 	if err != nil {
 		release()
 		return nil, err
@@ -179,7 +182,7 @@ func (t *Tensor) Close() error {
 // Move gives the tensor up without giving its memory back: the caller has it from now on. Views of the tensor end, as with
 // Close.
 func (t *Tensor) Move() (Moved, error) {
-	if t == nil {
+	if t == nil || t.guard == nil {
 		return Moved{}, ErrEmpty
 	}
 	p, err := t.retire()

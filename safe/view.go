@@ -94,7 +94,7 @@ func (v *AnyView) describe(t *ffi.DLTensor, flags ffi.Flags) {
 // ViewOf returns a typed view of src, which may be a tensor, another view, or a type of yours. A dtype other than T is a
 // DTypeError.
 func ViewOf[T Element, S AsDLTensor](src S) (View[T], error) {
-	v, err := src.AsDLTensor()
+	v, err := viewOf(src)
 	if err != nil {
 		return View[T]{}, err
 	}
@@ -104,10 +104,7 @@ func ViewOf[T Element, S AsDLTensor](src S) (View[T], error) {
 // MutViewOf returns a typed writable view of src. Besides another dtype it refuses read-only memory with ErrReadOnly and
 // strides that let elements share memory with an OverlapError.
 func MutViewOf[T Element, S AsDLTensorMut](src S) (MutView[T], error) {
-	v, err := src.AsDLTensorMut()
-	if err == nil {
-		err = v.writable()
-	}
+	v, err := writableView(src)
 	if err != nil {
 		return MutView[T]{}, err
 	}

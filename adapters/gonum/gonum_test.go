@@ -152,3 +152,12 @@ func TestWhatGonumCannotExpressIsRefused(t *testing.T) {
 		t.Errorf("got %v, %v, %v", short, crossed, negative)
 	}
 }
+
+func TestAMissingMatrixIsAnError(t *testing.T) {
+	if _, err := gonum.FromDense(nil); !errors.Is(err, safe.ErrEmpty) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := gonum.FromVecDense(nil); !errors.Is(err, safe.ErrEmpty) {
+		t.Errorf("got %v", err)
+	}
+}

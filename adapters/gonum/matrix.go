@@ -9,7 +9,12 @@ import (
 )
 
 // FromDense returns a view of m, of shape (rows, columns).
-func FromDense(m *mat.Dense) (safe.MutView[float64], error) { return FromGeneral64(m.RawMatrix()) }
+func FromDense(m *mat.Dense) (safe.MutView[float64], error) {
+	if m == nil {
+		return safe.MutView[float64]{}, safe.ErrEmpty
+	}
+	return FromGeneral64(m.RawMatrix())
+}
 
 // FromGeneral64 returns a view of g, of shape (rows, columns).
 func FromGeneral64(g blas64.General) (safe.MutView[float64], error) {

@@ -9,7 +9,12 @@ import (
 )
 
 // FromVecDense returns a view of v with one axis.
-func FromVecDense(v *mat.VecDense) (safe.MutView[float64], error) { return FromVector64(v.RawVector()) }
+func FromVecDense(v *mat.VecDense) (safe.MutView[float64], error) {
+	if v == nil {
+		return safe.MutView[float64]{}, safe.ErrEmpty
+	}
+	return FromVector64(v.RawVector())
+}
 
 // FromVector64 returns a view of v with one axis.
 func FromVector64(v blas64.Vector) (safe.MutView[float64], error) {

@@ -7,13 +7,26 @@ import (
 )
 
 // FromRGBA returns a view of m, of shape (height, width, 4).
-func FromRGBA(m *image.RGBA) (safe.MutView[uint8], error) { return colours(m.Pix, m.Stride, m.Rect) }
+func FromRGBA(m *image.RGBA) (safe.MutView[uint8], error) {
+	if m == nil {
+		return safe.MutView[uint8]{}, safe.ErrEmpty
+	}
+	return colours(m.Pix, m.Stride, m.Rect)
+}
 
 // FromNRGBA returns a view of m, of shape (height, width, 4).
-func FromNRGBA(m *image.NRGBA) (safe.MutView[uint8], error) { return colours(m.Pix, m.Stride, m.Rect) }
+func FromNRGBA(m *image.NRGBA) (safe.MutView[uint8], error) {
+	if m == nil {
+		return safe.MutView[uint8]{}, safe.ErrEmpty
+	}
+	return colours(m.Pix, m.Stride, m.Rect)
+}
 
 // FromGray returns a view of m, of shape (height, width).
 func FromGray(m *image.Gray) (safe.MutView[uint8], error) {
+	if m == nil {
+		return safe.MutView[uint8]{}, safe.ErrEmpty
+	}
 	return plane(m.Pix, m.Stride, m.Rect.Dx(), m.Rect.Dy())
 }
 
@@ -51,6 +64,9 @@ type Planes struct {
 
 // FromYCbCr returns views of the planes of m, each of shape (height, width).
 func FromYCbCr(m *image.YCbCr) (Planes, error) {
+	if m == nil {
+		return Planes{}, safe.ErrEmpty
+	}
 	columns, lines := chroma(m.Rect, m.SubsampleRatio)
 	y, err := plane(m.Y, m.YStride, m.Rect.Dx(), m.Rect.Dy())
 	if err != nil {
@@ -83,7 +99,7 @@ func ToYCbCr(p Planes, ratio image.YCbCrSubsampleRatio) (*image.YCbCr, error) {
 			return nil, err
 		}
 		if c.view.Dim(0) != lines || c.view.Dim(1) != columns {
-			return nil, &safe.LengthError{What: "a plane of colour", Got: c.view.Size(), Want: lines * columns}
+			return nil, &safe.LengthError{What: "a plane of colour", Got: c.view.Size(), Want: lines * columns, Fix: "its size must be what the ratio asks for"}
 		}
 	}
 	if lines > 1 && crStride != m.CStride {
@@ -135,7 +151,7 @@ func rows(v safe.MutView[uint8], channels int) ([]uint8, int, error) {
 		return nil, 0, &safe.RankError{Got: len(shape), Want: rank}
 	}
 	if rank == 3 && shape[2] != int64(channels) {
-		return nil, 0, &safe.LengthError{What: "a pixel", Got: int(shape[2]), Want: channels}
+		return nil, 0, &safe.LengthError{What: "a pixel", Got: int(shape[2]), Want: channels, Fix: "give the image that many channels"}
 	}
 	width := int64(channels) * shape[1]
 	for axis, want := range []int64{width, int64(channels), 1} {

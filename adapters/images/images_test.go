@@ -133,3 +133,16 @@ func TestEmptyImagesStayEmpty(t *testing.T) {
 		t.Errorf("bounds are %v", m.Rect)
 	}
 }
+
+func TestAMissingImageIsAnError(t *testing.T) {
+	for name, from := range map[string]func() error{
+		"RGBA":  func() error { _, err := images.FromRGBA(nil); return err },
+		"NRGBA": func() error { _, err := images.FromNRGBA(nil); return err },
+		"Gray":  func() error { _, err := images.FromGray(nil); return err },
+		"YCbCr": func() error { _, err := images.FromYCbCr(nil); return err },
+	} {
+		if err := from(); !errors.Is(err, safe.ErrEmpty) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
