@@ -128,8 +128,12 @@ static TensorObject *share(PyObject *object, bool *found)
         return share_array(object, type);
     if (type->speaks_dlpack || PyCapsule_CheckExact(object))
         return import_any(object);
-    TensorObject *tensor = import_interface(object, found);
-    if (*found)
+    bool ask = type->interfaces;
+    int speaks = ask ? producer_has_dlpack(object) : 0; /* proxies have it by __getattr__ */
+    if (speaks != 0)
+        return speaks < 0 ? NULL : import_any(object);
+    TensorObject *tensor = ask ? import_interface(object, found) : NULL;
+    if (ask && *found)
         return tensor;
     *found = PyObject_CheckBuffer(object);
     return *found ? import_buffer(object) : NULL;

@@ -123,8 +123,7 @@ static int recognize_masked(PyTypeObject *type, bool *masked)
     return 0;
 }
 
-/* Any other exception than AttributeError is the producer's, and nobody else's to forgive. */
-static int has_dlpack(PyObject *object)
+int producer_has_dlpack(PyObject *object)
 {
     PyObject *method;
     int has = attribute_of(object, "__dlpack__", &method);
@@ -149,14 +148,49 @@ static int recognize_array(PyTypeObject *type, bool *array)
     return found < 0 ? -1 : 0;
 }
 
+/* Whether instances have no attributes but those that the type has now and will have ever. */
+static int is_plain(PyTypeObject *type, bool *plain)
+{
+    unsigned long flags = PyType_GetFlags(type);
+    bool fixed = !(flags & Py_TPFLAGS_HEAPTYPE) || (flags & Py_TPFLAGS_IMMUTABLETYPE);
+    *plain = fixed && PyType_GetSlot(type, Py_tp_getattro) == (void *)PyObject_GenericGetAttr;
+    if (!*plain)
+        return 0;
+    PyObject *offset = PyObject_GetAttrString((PyObject *)type, "__dictoffset__");
+    long value = offset == NULL ? -1 : PyLong_AsLong(offset);
+    Py_XDECREF(offset);
+    *plain = value == 0;
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+/* Plain types answer for their instances, who cost an AttributeError each otherwise. */
+static int recognize_interfaces(PyTypeObject *type, bool *interfaces)
+{
+    static const char *const names[] = {"__dlpack__", "__array_interface__", "__cuda_array_interface__"};
+    bool plain;
+    if (is_plain(type, &plain) < 0)
+        return -1;
+    *interfaces = !plain;
+    for (size_t i = 0; i < sizeof names / sizeof *names && !*interfaces; i++) {
+        PyObject *value;
+        int has = attribute_of((PyObject *)type, names[i], &value);
+        Py_XDECREF(value);
+        if (has < 0)
+            return -1;
+        *interfaces = has;
+    }
+    return 0;
+}
+
 static int describe(PyTypeObject *type, producer_type *entry)
 {
     *entry = (producer_type){.type = type};
     numpy_lane_open(type); /* from now on numpy_lane_takes() answers for this type */
-    int speaks = has_dlpack((PyObject *)type);
+    int speaks = producer_has_dlpack((PyObject *)type);
     entry->speaks_dlpack = speaks > 0;
     return speaks < 0 || find_table(type, &entry->api) < 0 || torch_recognize(type, &entry->torch) < 0 ||
-                   recognize_masked(type, &entry->masked) < 0 || recognize_array(type, &entry->array) < 0
+                   recognize_masked(type, &entry->masked) < 0 || recognize_array(type, &entry->array) < 0 ||
+                   recognize_interfaces(type, &entry->interfaces) < 0
                ? -1
                : 0;
 }
@@ -348,7 +382,7 @@ static PyObject *ask_again(PyObject *producer, const producer_request *sent)
 
 PyObject *producer_fetch(PyObject *producer, const producer_type *type, const producer_request *request)
 {
-    int speaks = type->speaks_dlpack ? 1 : has_dlpack(producer); /* proxies have it by __getattr__ */
+    int speaks = type->speaks_dlpack ? 1 : producer_has_dlpack(producer); /* proxies have it by __getattr__ */
     if (speaks <= 0) {
         if (speaks == 0)
             PyErr_Format(PyExc_TypeError,

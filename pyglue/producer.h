@@ -10,6 +10,7 @@ typedef struct {
     const DLPackExchangeAPI *api; /* the table that this very type carries, usable as far as one can tell; or NULL */
     bool speaks_dlpack;           /* has __dlpack__ */
     bool torch;                   /* torch.Tensor or a subclass: has flags that DLPack cannot carry */
+    bool interfaces;              /* whether an instance may have __dlpack__ or an array interface */
     bool masked;                  /* numpy.ma.MaskedArray or a subclass: has a mask that DLPack cannot carry */
     bool array;                   /* numpy.ndarray, or a subclass that leaves __dlpack__ as it is */
 } producer_type;
@@ -36,6 +37,10 @@ PyObject *producer_fetch(PyObject *producer, const producer_type *type, const pr
 /* Whether the producer says that its memory lies there already: then that is not to be asked for, which not every
  * producer takes. -1 with the exception of the producer. */
 int producer_is_on(PyObject *producer, DLDevice device);
+
+/* Whether the object has __dlpack__. -1 with an exception for any other trouble than AttributeError: that is the
+ * producer's, and nobody else's to forgive. */
+int producer_has_dlpack(PyObject *object);
 
 /* Raises BufferError, and returns -1, for an array of numpy.ma some elements of which are masked. */
 int producer_check_mask(PyObject *array);

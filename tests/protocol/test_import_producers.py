@@ -523,3 +523,44 @@ def test_a_subclass_of_buffer_error_stays_what_it_is_and_is_told_which_argument_
     with pytest.raises(NeedsDetach, match="requires grad") as raised:
         dlpackgo.stats.mean(Parameter())
     assert (str(raised.value), raised.value.__notes__) == ("requires grad", ["raised for stats.mean() argument x"])
+
+
+@pytest.mark.case("P-1")
+def test_a_proxy_is_asked_for_dlpack_before_any_side_door_is_tried() -> None:
+    class Parameter:
+        __array_interface__ = np.ones(3).__array_interface__
+
+        def __dlpack__(self, **_: Any) -> Any:
+            raise BufferError("detach it first")
+
+        def __dlpack_device__(self) -> Any:
+            return (CPU, 0)
+
+    class Proxy:
+        def __init__(self, wrapped: Any) -> None:
+            self.wrapped = wrapped
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self.wrapped, name)
+
+    for take in (from_dlpack, dlpackgo.asarray, dlpackgo.stats.mean):
+        with pytest.raises(BufferError, match="detach"):
+            take(Proxy(Parameter()))
+    assert dlpackgo.stats.mean(Proxy(np.arange(3.0))) == 1
+
+
+def test_what_an_object_learns_later_is_seen() -> None:
+    class Thing:
+        pass
+
+    thing: Any = Thing()
+    with pytest.raises(TypeError):
+        dlpackgo.asarray(thing)
+    array = np.zeros(3)
+    thing.__array_interface__ = array.__array_interface__
+    assert dlpackgo.asarray(thing).data_ptr == array.ctypes.data
+    thing.__dlpack__ = np.zeros(4).__dlpack__
+    assert dlpackgo.asarray(thing).shape == (4,)
+    del thing.__dlpack__
+    Thing.__dlpack__ = lambda self, **_: np.zeros(5).__dlpack__()  # type: ignore[attr-defined]
+    assert dlpackgo.asarray(thing).shape == (5,)
