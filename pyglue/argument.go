@@ -41,7 +41,7 @@ type decoder[T any] struct {
 
 func (d *decoder[T]) from(a *C.call_argument) T {
 	if d.decode == nil {
-		return safe.BorrowFromC[T](unsafe.Pointer(&a.view))
+		return safe.BorrowFromC[T](unsafe.Pointer(&a.tensor.view))
 	}
 	return d.decode(a)
 }
@@ -115,11 +115,11 @@ func (Optional[T]) decoder() (parameter, any) {
 
 // tensorArgument gives Go a reference of its own, which a Close or the garbage collector gives back.
 func tensorArgument(a *C.call_argument) *safe.Tensor {
-	view := &a.view
+	view := &a.tensor.metadata
 	tensor, err := safe.Receive(safe.Moved{
 		Owner: unsafe.Pointer(C.dlpackgo_owner_retain(a.owner)),
 		Descriptor: ffi.DLTensor{
-			Data:       view.data,
+			Data:       a.tensor.view.data,
 			Device:     *(*ffi.DLDevice)(unsafe.Pointer(&view.device)),
 			NDim:       int32(view.shape_length),
 			DType:      *(*ffi.DLDataType)(unsafe.Pointer(&view.dtype)),

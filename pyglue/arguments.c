@@ -10,12 +10,12 @@
 /* --- complaints --------------------------------------------------------------------------------------------------- */
 
 /* "linalg.matmul() argument a" */
-static PyObject *subject(const call_declaration *d, int i)
+static __attribute__((cold)) PyObject *subject(const call_declaration *d, int i)
 {
     return PyUnicode_FromFormat("%s.%s() argument %s", d->module, d->name, d->parameters[i].name);
 }
 
-int call_complain(PyObject *kind, const call_declaration *d, int i, PyObject *complaint)
+__attribute__((cold)) int call_complain(PyObject *kind, const call_declaration *d, int i, PyObject *complaint)
 {
     PyObject *who = subject(d, i);
     if (who != NULL && complaint != NULL)
@@ -35,7 +35,7 @@ static int add_subject(const call_declaration *d, int i)
 }
 
 /* Puts which argument it was in front of the exception that importing it raised, if that is one of ours. */
-static int complain_about_import(const call_declaration *d, int i)
+static __attribute__((cold)) int complain_about_import(const call_declaration *d, int i)
 {
     if (!PyErr_ExceptionMatches(PyExc_BufferError) && !PyErr_ExceptionMatches(PyExc_TypeError))
         return -1;
@@ -66,7 +66,7 @@ static int complain_about_import(const call_declaration *d, int i)
 /* --- which is which -------------------------------------------------------------------------------------------------
  */
 
-static int match_keywords(call *c, PyObject *const *values, PyObject *names)
+static __attribute__((noinline)) int match_keywords(call *c, PyObject *const *values, PyObject *names)
 {
     const call_declaration *d = c->function->declaration;
     for (Py_ssize_t k = 0; k < PyTuple_Size(names); k++) {
@@ -102,20 +102,21 @@ int call_match_arguments(call *c, PyObject *const *args, Py_ssize_t nargs, PyObj
 
 static int check_tensor_argument(const call_declaration *d, int i, const call_argument *argument)
 {
+    const dlpackgo_view_metadata *tensor = &argument->tensor.metadata;
     char name[32];
-    if (!d->any_device && !dlpackgo_host_accessible(argument->view.device.device_type))
+    if (!d->any_device && !dlpackgo_host_accessible(tensor->device.device_type))
         return call_complain(
             PyExc_BufferError, d, i,
             PyUnicode_FromFormat("lies on %s, and this function computes on the host; bring it over first, "
                                  "for example with x.cpu() or dlpackgo.from_dlpack(x, device='cpu')",
-                                 device_name(argument->view.device, name)));
-    if (d->parameters[i].kind == KIND_MUTABLE_VIEW && (argument->view.flags & DLPACK_READ_ONLY))
+                                 device_name(tensor->device, name)));
+    if (d->parameters[i].kind == KIND_MUTABLE_VIEW && (tensor->flags & DLPACK_READ_ONLY))
         return call_complain(
             PyExc_BufferError, d, i,
             PyUnicode_FromString(
                 "is read-only, and this function writes to it; pass a writable array, such as a copy"));
     if (d->parameters[i].kind == KIND_MUTABLE_VIEW &&
-        dlpackgo_may_overlap(argument->view.shape, argument->view.strides, (int)argument->view.shape_length))
+        dlpackgo_may_overlap(tensor->shape, tensor->strides, (int)tensor->shape_length))
         return call_complain(
             PyExc_BufferError, d, i,
             PyUnicode_FromString(
@@ -159,7 +160,7 @@ static int borrow_by_table(PyObject *object, call_argument *argument, int64_t *e
         return 0;
     tensor.data = dlpackgo_first(&tensor);
     tensor.byte_offset = 0;
-    dlpackgo_view_describe(&argument->view, &tensor, 0);
+    dlpackgo_borrow(&argument->tensor, &tensor, 0);
     return torch && torch_check(object, &tensor.dtype) < 0 ? -1 : 1;
 }
 
@@ -169,7 +170,7 @@ static int borrow_array(PyObject *object, call_argument *argument, int64_t *exte
     uint64_t flags;
     if (!numpy_describe(object, &tensor, &flags, extents))
         return 0;
-    dlpackgo_view_describe(&argument->view, &tensor, flags);
+    dlpackgo_borrow(&argument->tensor, &tensor, flags);
     return 1;
 }
 
@@ -200,7 +201,7 @@ static int take_tensor(call *c, int i)
         return -1;
     if (c->function->declaration->parameters[i].kind == KIND_TENSOR && (argument->owner = tensor_owner(tensor)) == NULL)
         return -1;
-    dlpackgo_view_describe(&argument->view, &tensor->view, tensor->flags);
+    dlpackgo_borrow(&argument->tensor, &tensor->view, tensor->flags);
     tensor_hold(tensor);
     c->used[i] = tensor;
     return 0;
@@ -219,7 +220,7 @@ static int decode_tensor(call *c, int i)
 /* --- scalars --------------------------------------------------------------------------------------------------------
  */
 
-static int refuse_scalar(const call_declaration *d, int i, const char *wanted, PyObject *object)
+static __attribute__((cold)) int refuse_scalar(const call_declaration *d, int i, const char *wanted, PyObject *object)
 {
     if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError))
         return -1;
@@ -320,6 +321,8 @@ int call_decode_arguments(call *c)
 void call_drop_arguments(call *c)
 {
     for (int i = 0; i < c->decoded; i++) {
+        if (call_has_tensor(c, i))
+            dlpackgo_end_borrow(&c->frame.arguments[i].tensor); /* Go may have kept it */
         if (c->used[i] != NULL)
             tensor_let_go(c->used[i]);
         Py_XDECREF(c->held[i]);

@@ -18,20 +18,22 @@ var errGoexit = errors.New("the function ended its goroutine with runtime.Goexit
 
 //export dlpackgoCall
 func dlpackgoCall(frame *C.call_frame) {
-	defer recoverTo(frame)
+	returned := false
+	defer func() {
+		if returned { // asking whether there was a panic takes longer
+			return
+		}
+		if r := recover(); r != nil {
+			failWithPanic(frame, fmt.Sprint(r))
+		}
+	}()
 	if frame.collect {
 		safe.Collect()
 	}
 	if err := functions[frame.function](frame); err != nil {
 		fail(frame, err)
 	}
-}
-
-// recoverTo turns a panic into the outcome of the call.
-func recoverTo(frame *C.call_frame) {
-	if r := recover(); r != nil {
-		failWithPanic(frame, fmt.Sprint(r))
-	}
+	returned = true
 }
 
 // cancelable is a context, and what cancels it.

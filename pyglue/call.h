@@ -27,8 +27,8 @@ enum {
 /* --- the frame ---------------------------------------------------------------------------------------------------- */
 
 typedef struct {
-    dlpackgo_view view;    /* Go reads it where it lies */
-    dlpackgo_owner *owner; /* KIND_TENSOR: borrowed for the call */
+    dlpackgo_borrowed tensor; /* Go reads it where it lies */
+    dlpackgo_owner *owner;    /* KIND_TENSOR: borrowed for the call */
     double real, imaginary;
     int64_t integer;  /* also the truth of a bool, and the length of text */
     const char *text; /* strings and bytes, borrowed for the call */

@@ -34,7 +34,7 @@ static bool wait_a_little(waiter *w)
 
 /* Runs the call beside this thread, which looks at Python's signals meanwhile. An exception from a signal handler, such
  * as KeyboardInterrupt, cancels the context; the call has to end by itself then, and its outcome is dropped. */
-static crossing cross_interruptibly(call *c)
+static __attribute__((noinline)) crossing cross_interruptibly(call *c)
 {
     waiter *w = &c->waiter;
     pthread_condattr_t attributes;
@@ -82,11 +82,14 @@ static bool is_quick(const call *c)
     int64_t elements = 0;
     for (int i = 0; i < d->parameter_count; i++)
         if (call_has_tensor(c, i)) {
-            const dlpackgo_view *view = &c->frame.arguments[i].view;
-            elements += dlpackgo_numel(view->shape, (int)view->shape_length);
+            const dlpackgo_view_metadata *tensor = &c->frame.arguments[i].tensor.metadata;
+            elements += dlpackgo_numel(tensor->shape, (int)tensor->shape_length);
         }
     return elements < d->quick_below;
 }
+
+/* Whether Go knows this thread. When it first sees one, it blocks signals for a moment. */
+static _Thread_local bool known_to_go __attribute__((tls_model("initial-exec")));
 
 crossing call_cross(call *c)
 {
@@ -99,10 +102,12 @@ crossing call_cross(call *c)
         return cross_interruptibly(c);
     if (is_quick(c)) {
         dlpackgoCall(&c->frame);
-        /* Go blocks signals for a moment when it is entered. One that comes just then is taken by a thread of Go's, and
-         * up to 3.12 Python would not notice before it next takes the GIL. */
-        if (PyErr_CheckSignals() < 0)
-            return INTERRUPTED;
+        if (!known_to_go) { /* a signal that came meanwhile was taken by a thread of Go's, and up to 3.12 Python would
+                               not notice before it next takes the GIL */
+            known_to_go = true;
+            if (PyErr_CheckSignals() < 0)
+                return INTERRUPTED;
+        }
     } else {
         Py_BEGIN_ALLOW_THREADS dlpackgoCall(&c->frame);
         Py_END_ALLOW_THREADS

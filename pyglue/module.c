@@ -45,6 +45,7 @@ static PyObject *set_lanes(PyObject *module, PyObject *open)
     if (wanted < 0)
         return NULL;
     producer_tables_enable(wanted);
+    torch_native_enable(wanted);
     return PyBool_FromLong(numpy_lane_enable(wanted));
 }
 

@@ -28,7 +28,7 @@ static PyObject *accepted_dtypes(const call_declaration *d, int i)
 }
 
 /* Says which argument has a dtype that no overload takes, or else which one does not go with those before it. */
-static int refuse_dtypes(const call *c)
+static __attribute__((cold)) int refuse_dtypes(const call *c)
 {
     const call_declaration *d = c->function->declaration;
     char name[32], first_name[32], common_name[32];
@@ -38,7 +38,7 @@ static int refuse_dtypes(const call *c)
             continue;
         bool known = false;
         for (int o = 0; o < d->overload_count; o++)
-            known = known || accepts(&d->overloads[o], i, c->frame.arguments[i].view.dtype);
+            known = known || accepts(&d->overloads[o], i, c->frame.arguments[i].tensor.metadata.dtype);
         if (!known) {
             PyObject *accepted = accepted_dtypes(d, i);
             if (accepted == NULL)
@@ -47,7 +47,7 @@ static int refuse_dtypes(const call *c)
                 PyExc_TypeError, d, i,
                 PyUnicode_FromFormat("has dtype %s; accepted: %U; convert it first, for example with x.astype('%s') "
                                      "or x.to(torch.%s)",
-                                     dtype_name(c->frame.arguments[i].view.dtype, name), accepted,
+                                     dtype_name(c->frame.arguments[i].tensor.metadata.dtype, name), accepted,
                                      dtype_name(d->overloads[0].dtypes[i], first_name),
                                      dtype_name(d->overloads[0].dtypes[i], first_name)));
             Py_DECREF(accepted);
@@ -57,15 +57,16 @@ static int refuse_dtypes(const call *c)
             first = i;
     }
     for (int i = first + 1; first >= 0 && i < d->parameter_count; i++)
-        if (call_has_tensor(c, i) &&
-            memcmp(&c->frame.arguments[i].view.dtype, &c->frame.arguments[first].view.dtype, sizeof(DLDataType)) != 0)
-            return call_complain(PyExc_TypeError, d, i,
-                                 PyUnicode_FromFormat("has dtype %s and argument %s has %s; both must have the same, "
-                                                      "for example by x.astype('%s')",
-                                                      dtype_name(c->frame.arguments[i].view.dtype, name),
-                                                      d->parameters[first].name,
-                                                      dtype_name(c->frame.arguments[first].view.dtype, first_name),
-                                                      dtype_name(d->overloads[0].dtypes[i], common_name)));
+        if (call_has_tensor(c, i) && memcmp(&c->frame.arguments[i].tensor.metadata.dtype,
+                                            &c->frame.arguments[first].tensor.metadata.dtype, sizeof(DLDataType)) != 0)
+            return call_complain(
+                PyExc_TypeError, d, i,
+                PyUnicode_FromFormat("has dtype %s and argument %s has %s; both must have the same, "
+                                     "for example by x.astype('%s')",
+                                     dtype_name(c->frame.arguments[i].tensor.metadata.dtype, name),
+                                     d->parameters[first].name,
+                                     dtype_name(c->frame.arguments[first].tensor.metadata.dtype, first_name),
+                                     dtype_name(d->overloads[0].dtypes[i], common_name)));
     PyErr_Format(PyExc_TypeError, "%s.%s() has no form for this combination of dtypes", d->module, d->name);
     return -1;
 }
@@ -76,7 +77,7 @@ int call_choose_overload(call *c)
     for (int o = 0; o < d->overload_count; o++) {
         int i = 0;
         while (i < d->parameter_count &&
-               (!call_has_tensor(c, i) || accepts(&d->overloads[o], i, c->frame.arguments[i].view.dtype)))
+               (!call_has_tensor(c, i) || accepts(&d->overloads[o], i, c->frame.arguments[i].tensor.metadata.dtype)))
             i++;
         if (i == d->parameter_count) {
             c->frame.function = d->overloads[o].function;

@@ -66,6 +66,8 @@ int torch_recognize(PyTypeObject *type, bool *torch);
 /* Raises BufferError, and returns -1, for torch tensors in a state that DLPack cannot describe: those that need a
  * gradient, and lazily conjugated or negated ones. dtype, when it is known, spares a question. */
 int torch_check(PyObject *tensor, const DLDataType *dtype);
+/* Asks torch's tensors in Python alone, or natively where that is known to be the same: for tests. */
+void torch_native_enable(bool enable);
 /* A torch.Tensor on the memory of ours. *taken is false, and no exception set, where torch.from_dlpack should do it. */
 PyObject *torch_export(TensorObject *tensor, bool *taken);
 

@@ -42,7 +42,7 @@ void call_add_note(const char *text)
     exception_bring_back(pending);
 }
 
-void call_raise_go_error(call *c)
+__attribute__((cold)) void call_raise_go_error(call *c)
 {
     const call_declaration *d = c->function->declaration;
     const char *message = c->frame.message;

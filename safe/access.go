@@ -10,7 +10,7 @@ import (
 )
 
 // Reading and writing go through v.data, which the garbage collector knows nothing of when it is C memory. What keeps the
-// tensor is v.guard: hence the runtime.KeepAlive after the last access in each function below.
+// tensor is v.meta: hence the runtime.KeepAlive after the last access in each function below.
 
 // At returns one element. It takes one index per axis, counted from 0.
 func (v View[T]) At(index ...int) (T, error) {
@@ -21,11 +21,11 @@ func (v View[T]) At(index ...int) (T, error) {
 	}
 	if v.holdsBools() {
 		value := truth[T](p)
-		runtime.KeepAlive(v.guard)
+		runtime.KeepAlive(v.meta)
 		return value, nil
 	}
 	value := *(*T)(p)
-	runtime.KeepAlive(v.guard)
+	runtime.KeepAlive(v.meta)
 	return value, nil
 }
 
@@ -35,16 +35,16 @@ func (v MutView[T]) Set(value T, index ...int) error {
 	if err == nil {
 		*(*T)(p) = value
 	}
-	runtime.KeepAlive(v.guard)
+	runtime.KeepAlive(v.meta)
 	return err
 }
 
 // element returns where an element of size bytes lies.
-func (v *AnyView) element(index []int, size uintptr) (unsafe.Pointer, error) {
+func (v AnyView) element(index []int, size uintptr) (unsafe.Pointer, error) {
 	if err := v.access(); err != nil {
 		return nil, err
 	}
-	shape, strides := v.shape, v.strides
+	shape, strides := v.shape(), v.strides()
 	if len(index) != len(shape) || len(index) != len(strides) {
 		return nil, &RankError{Got: len(shape), Want: len(index)}
 	}
@@ -65,10 +65,10 @@ func (v View[T]) Data() ([]T, error) {
 	if err := v.access(); err != nil {
 		return nil, err
 	}
-	if !ffi.IsContiguous(v.shape, v.strides) {
+	if !ffi.IsContiguous(v.shape(), v.strides()) {
 		return nil, v.layoutError()
 	}
-	elements := unsafe.Slice((*T)(v.data), int(ffi.Numel(v.shape)))
+	elements := unsafe.Slice((*T)(v.data), int(ffi.Numel(v.shape())))
 	if v.holdsBools() {
 		if err := checkBools(elements); err != nil {
 			return nil, err
@@ -89,10 +89,10 @@ func (v MutView[T]) Span() (memory []T, first int, err error) {
 	if err := v.access(); err != nil {
 		return nil, 0, err
 	}
-	if ffi.Numel(v.shape) == 0 {
+	if ffi.Numel(v.shape()) == 0 {
 		return nil, 0, nil
 	}
-	low, high := ffi.Span(v.shape, v.strides)
+	low, high := ffi.Span(v.shape(), v.strides())
 	lowest := unsafe.Add(v.data, low*int64(unsafe.Sizeof(*new(T))))
 	memory = unsafe.Slice((*T)(lowest), int(high-low)+1)
 	if v.holdsBools() {
@@ -104,16 +104,16 @@ func (v MutView[T]) Span() (memory []T, first int, err error) {
 }
 
 // layoutError names the innermost axis that is not row-major.
-func (v *AnyView) layoutError() error {
+func (v AnyView) layoutError() error {
 	want := int64(1)
-	for axis := len(v.shape) - 1; axis >= 0; axis-- {
-		if v.shape[axis] == 1 {
+	for axis := len(v.shape()) - 1; axis >= 0; axis-- {
+		if v.shape()[axis] == 1 {
 			continue
 		}
-		if v.strides[axis] != want {
-			return &LayoutError{Axis: axis, Got: v.strides[axis], Want: want}
+		if v.strides()[axis] != want {
+			return &LayoutError{Axis: axis, Got: v.strides()[axis], Want: want}
 		}
-		want *= v.shape[axis]
+		want *= v.shape()[axis]
 	}
 	return nil
 }
@@ -123,13 +123,13 @@ func (v View[T]) Contiguous() ([]T, error) {
 	if err := v.access(); err != nil {
 		return nil, err
 	}
-	if ffi.IsContiguous(v.shape, v.strides) {
+	if ffi.IsContiguous(v.shape(), v.strides()) {
 		elements, err := v.Data()
 		if !errors.Is(err, ErrBool) {
 			return elements, err
 		}
 	}
-	elements := make([]T, int(ffi.Numel(v.shape)))
+	elements := make([]T, int(ffi.Numel(v.shape())))
 	return elements, v.CopyTo(elements)
 }
 
@@ -138,14 +138,14 @@ func (v View[T]) CopyTo(dst []T) error {
 	if err := v.access(); err != nil {
 		return err
 	}
-	if size := int(ffi.Numel(v.shape)); len(dst) != size {
+	if size := int(ffi.Numel(v.shape())); len(dst) != size {
 		return &LengthError{What: "the slice to copy to", Got: len(dst), Want: size, Fix: "make it as long as Size says"}
 	}
-	gather(dst, v.data, v.shape, v.strides)
+	gather(dst, v.data, v.shape(), v.strides())
 	if v.holdsBools() {
 		repairBools(dst)
 	}
-	runtime.KeepAlive(v.guard)
+	runtime.KeepAlive(v.meta)
 	return nil
 }
 
@@ -154,11 +154,11 @@ func (v MutView[T]) CopyFrom(src []T) error {
 	if err := v.access(); err != nil {
 		return err
 	}
-	if size := int(ffi.Numel(v.shape)); len(src) != size {
+	if size := int(ffi.Numel(v.shape())); len(src) != size {
 		return &LengthError{What: "the slice to copy from", Got: len(src), Want: size, Fix: "make it as long as Size says"}
 	}
-	scatter(v.data, src, v.shape, v.strides)
-	runtime.KeepAlive(v.guard)
+	scatter(v.data, src, v.shape(), v.strides())
+	runtime.KeepAlive(v.meta)
 	return nil
 }
 
@@ -223,13 +223,13 @@ func (v View[T]) Elements() (iter.Seq[T], error) {
 	}
 	return func(yield func(T) bool) {
 		switch {
-		case ffi.Numel(v.shape) == 0:
+		case ffi.Numel(v.shape()) == 0:
 		case v.holdsBools():
-			visit(v.data, v.shape, v.strides, func(b uint8) bool { return yield(truth[T](unsafe.Pointer(&b))) })
+			visit(v.data, v.shape(), v.strides(), func(b uint8) bool { return yield(truth[T](unsafe.Pointer(&b))) })
 		default:
-			visit(v.data, v.shape, v.strides, yield)
+			visit(v.data, v.shape(), v.strides(), yield)
 		}
-		runtime.KeepAlive(v.guard)
+		runtime.KeepAlive(v.meta)
 	}, nil
 }
 
@@ -255,15 +255,16 @@ func (v View[T]) Rows() (iter.Seq2[int, View[T]], error) {
 	}
 	return func(yield func(int, View[T]) bool) {
 		row, step := v.row(int64(unsafe.Sizeof(*new(T))))
-		for i := range int(v.shape[0]) {
+		count := int(v.shape()[0])
+		for i := range count {
 			if !yield(i, View[T]{row}) {
 				return
 			}
-			if i+1 < int(v.shape[0]) {
+			if i+1 < count {
 				row.data = unsafe.Add(row.data, step)
 			}
 		}
-		runtime.KeepAlive(v.guard)
+		runtime.KeepAlive(v.meta)
 	}, nil
 }
 
@@ -284,11 +285,11 @@ func (v MutView[T]) Rows() (iter.Seq2[int, MutView[T]], error) {
 }
 
 // rows returns nil when v can be taken apart along its first axis.
-func (v *AnyView) rows() error {
+func (v AnyView) rows() error {
 	if err := v.access(); err != nil {
 		return err
 	}
-	if len(v.shape) == 0 {
+	if len(v.shape()) == 0 {
 		return &RankError{Got: 0, Want: 1, AtLeast: true}
 	}
 	return nil
@@ -296,10 +297,10 @@ func (v *AnyView) rows() error {
 
 // row returns the first part of v along its first axis, and the bytes from one to the next. Parts without elements all
 // lie in one place.
-func (v *AnyView) row(size int64) (AnyView, int64) {
-	row, step := *v, v.strides[0]*size
-	row.shape, row.strides = v.shape[1:], v.strides[1:]
-	if ffi.Numel(row.shape) == 0 {
+func (v AnyView) row(size int64) (AnyView, int64) {
+	row, step := v, v.strides()[0]*size
+	row.axis++
+	if ffi.Numel(row.shape()) == 0 {
 		step = 0
 	}
 	return row, step

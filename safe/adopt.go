@@ -46,7 +46,7 @@ func adopt(p possession, d *ffi.DLTensor, flags ffi.Flags, err error) (*Tensor, 
 		p.release()
 		return nil, err
 	}
-	return copyOf(d, flags).own(p)
+	return tensorLike(d, flags).own(p)
 }
 
 // inFirstPage reports whether data is an address at which no system has memory, but that is not NULL. The Go runtime

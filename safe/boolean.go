@@ -30,7 +30,7 @@ func (e *BoolError) Error() string {
 func (e *BoolError) Unwrap() error { return ErrBool }
 
 // holdsBools reports whether the elements are bools of a byte each.
-func (v *AnyView) holdsBools() bool { return v.dtype.Code == ffi.Bool }
+func (v AnyView) holdsBools() bool { return v.meta.dtype.Code == ffi.Bool }
 
 // truth returns the bool at p as a T, which is bool.
 func truth[T Element](p unsafe.Pointer) T {

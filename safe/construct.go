@@ -2,7 +2,6 @@ package safe
 
 import (
 	"math"
-	"slices"
 	"unsafe"
 
 	"github.com/dlpackgo/dlpackgo/ffi"
@@ -11,13 +10,13 @@ import (
 // SliceView returns a view of the memory of s, in row-major order. The shape must count as many elements as s has; without
 // a shape the view has one axis. Take rows and columns from a flat slice: a [][]T has no memory of its own to view.
 func SliceView[T Element](s []T, shape ...int) (View[T], error) {
-	dims := make([]int64, 2*max(len(shape), 1))
-	extents, strides := dims[:len(dims)/2], dims[len(dims)/2:]
-	extents[0] = int64(len(s))
+	m := newMetadata(max(len(shape), 1))
+	m.shape[0] = int64(len(s))
 	for axis, extent := range shape {
-		extents[axis] = int64(extent)
+		m.shape[axis] = int64(extent)
 	}
-	numel, _, err := ffi.CheckedSize(DTypeOf[T](), 0, extents)
+	m.dtype = DTypeOf[T]()
+	numel, _, err := ffi.CheckedSize(m.dtype, 0, m.shape)
 	if err != nil {
 		return View[T]{}, err
 	}
@@ -27,15 +26,10 @@ func SliceView[T Element](s []T, shape ...int) (View[T], error) {
 	if err := aligned(s); err != nil {
 		return View[T]{}, err
 	}
-	ffi.FillRowMajorStrides(strides, extents)
-	return View[T]{anyView{
-		data:    unsafe.Pointer(unsafe.SliceData(s)),
-		shape:   extents,
-		strides: strides,
-		device:  ffi.DLDevice{DeviceType: ffi.CPU},
-		dtype:   DTypeOf[T](),
-		traits:  readOnly | goMemory,
-	}}, nil
+	ffi.FillRowMajorStrides(m.strides, m.shape)
+	m.device.DeviceType = ffi.CPU
+	m.traits = readOnly | goMemory
+	return View[T]{anyView{data: unsafe.Pointer(unsafe.SliceData(s)), meta: m}}, nil
 }
 
 // aligned returns nil unless s was made by unsafe means, of an address that does not suit its type.
@@ -54,15 +48,15 @@ func StridedView[T Element](s []T, shape, strides []int64) (View[T], error) {
 	if err != nil {
 		return View[T]{}, err
 	}
-	low, high := ffi.Span(v.shape, v.strides)
+	low, high := ffi.Span(v.shape(), v.strides())
 	if low < 0 {
-		for axis, stride := range v.strides {
-			if stride < 0 && v.shape[axis] > 1 {
+		for axis, stride := range v.strides() {
+			if stride < 0 && v.shape()[axis] > 1 {
 				return View[T]{}, &LayoutError{Axis: axis, Got: stride, Want: -stride}
 			}
 		}
 	}
-	if ffi.Numel(v.shape) > 0 && high >= int64(len(s)) {
+	if ffi.Numel(v.shape()) > 0 && high >= int64(len(s)) {
 		return View[T]{}, &LengthError{What: "the slice", Got: len(s), Want: int(high) + 1, Fix: "make it as long as shape and strides reach"}
 	}
 	return v, nil
@@ -74,15 +68,18 @@ func StridedMutView[T Element](s []T, shape, strides []int64) (MutView[T], error
 	if err != nil {
 		return MutView[T]{}, err
 	}
-	v.traits &^= readOnly
+	v.meta.traits &^= readOnly
 	return MutViewOf[T](v.anyView)
 }
 
 // SliceMutView is SliceView for a slice that may be written to.
 func SliceMutView[T Element](s []T, shape ...int) (MutView[T], error) {
 	v, err := SliceView(s, shape...)
-	v.traits &^= readOnly
-	return MutView[T]{v}, err
+	if err != nil {
+		return MutView[T]{}, err
+	}
+	v.meta.traits &^= readOnly
+	return MutView[T]{v}, nil
 }
 
 // FromRawParts returns a read-only view of memory that something else keeps: a buffer of a C library, or of a GPU. Strides
@@ -125,13 +122,9 @@ func FromDescriptor(d *ffi.DLTensor, flags ffi.Flags) (AnyView, error) {
 	if inFirstPage(d) {
 		return AnyView{}, ErrAddress
 	}
-	v := AnyView{shape: slices.Clone(d.Extents()), strides: slices.Clone(d.Steps())}
-	if v.strides == nil {
-		v.strides = ffi.RowMajorStrides(v.shape)
-	}
-	v.describe(d, flags)
-	if v.device.HostAccessible() {
-		v.traits |= goMemory // it may be: pinning it if it is not does no harm
+	v := newMetadata(int(d.NDim)).copyOf(d, flags)
+	if v.meta.device.HostAccessible() {
+		v.meta.traits |= goMemory // it may be: pinning it if it is not does no harm
 	}
 	return v, nil
 }

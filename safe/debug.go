@@ -117,7 +117,7 @@ type endedLoan struct {
 const watchedLimit = 1024
 
 // watchedGuard returns a guard to lend v, whose loan will not be used again.
-func watchedGuard(v *AnyView) (*guard, error) {
+func watchedGuard(v AnyView) (*guard, error) {
 	if err := CheckLoans(); err != nil {
 		tell(err)
 	}

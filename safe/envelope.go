@@ -45,7 +45,7 @@ func (e envelope) extents() unsafe.Pointer {
 }
 
 // managed makes the envelope an export of owner that looks like v.
-func (e envelope) managed(owner *C.dlpackgo_owner, v *AnyView) *ffi.DLManagedTensor {
+func (e envelope) managed(owner *C.dlpackgo_owner, v AnyView) *ffi.DLManagedTensor {
 	m := (*ffi.DLManagedTensor)(e.start)
 	putAddress(&m.ManagerCtx, unsafe.Pointer(owner))
 	putAddress(&m.Deleter, C.dlpackgo_envelope_return)
@@ -54,19 +54,19 @@ func (e envelope) managed(owner *C.dlpackgo_owner, v *AnyView) *ffi.DLManagedTen
 }
 
 // versioned is managed for the struct with a version.
-func (e envelope) versioned(owner *C.dlpackgo_owner, v *AnyView) *ffi.DLManagedTensorVersioned {
+func (e envelope) versioned(owner *C.dlpackgo_owner, v AnyView) *ffi.DLManagedTensorVersioned {
 	m := (*ffi.DLManagedTensorVersioned)(e.start)
 	m.Version = ffi.DLPackVersion{Major: ffi.Major, Minor: ffi.Minor}
-	m.Flags = ffi.Flags(v.traits & sharedTraits)
+	m.Flags = ffi.Flags(v.meta.traits & sharedTraits)
 	putAddress(&m.ManagerCtx, unsafe.Pointer(owner))
 	putAddress(&m.Deleter, C.dlpackgo_envelope_return_versioned)
 	e.describe(&m.DLTensor, v)
 	return m
 }
 
-func (e envelope) describe(t *ffi.DLTensor, v *AnyView) {
+func (e envelope) describe(t *ffi.DLTensor, v AnyView) {
 	extents := e.extents()
 	putAddress(&t.Shape, extents)
-	putAddress(&t.Strides, unsafe.Add(extents, uintptr(len(v.shape))*unsafe.Sizeof(int64(0))))
+	putAddress(&t.Strides, unsafe.Add(extents, uintptr(len(v.shape()))*unsafe.Sizeof(int64(0))))
 	describe(t, v)
 }

@@ -21,8 +21,8 @@ type guard struct {
 	lent       atomic.Bool // the loan in held is out
 	// others counts loans besides that in held: nested ones, and ones at the same time.
 	others atomic.Int64
-	// described is the tensor that the loan in held was made to look like last; nil when that was some view.
-	described *Tensor
+	// described is the view of generation that the loan in held was made to look like last, or the zero value.
+	described AnyView
 	held      *held
 
 	// A guard can stand in for that of a view, to lend it. Then it pins what is lent, if it has to,
@@ -121,7 +121,7 @@ func (g *guard) retire(generation uint64) (possession, error) {
 		g.generation.Store(generation)
 		return possession{}, ErrLent
 	}
-	g.held.leak, g.described = nil, nil
+	g.held.leak, g.described = nil, AnyView{}
 	return g.held.takePossession(), nil
 }
 

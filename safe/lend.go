@@ -13,22 +13,9 @@ import (
 // nothing, and leave the description as it is; the deleter does nothing. Lending takes no heap memory, works on every device,
 // and pins Go memory for as long as the call. While a tensor is lent it cannot be closed.
 func Lend[S AsDLTensor](src S, call func(*ffi.DLManagedTensor) error) error {
-	// Through a pointer, because putting src itself into an interface would take heap memory.
-	if t, ok := any(&src).(**Tensor); ok {
-		g, err := (*t).lend()
-		if err != nil {
-			return err
-		}
-		defer g.end()
-		return call(g.managed())
-	}
-	v := asView(&src)
-	if v == nil {
-		theirs, err := viewOf(src)
-		if err != nil {
-			return err
-		}
-		return Lend(theirs, call)
+	v, err := viewOf(src)
+	if err != nil {
+		return err
 	}
 	g, err := v.lend()
 	if err != nil {
@@ -49,15 +36,11 @@ func LendMut[S AsDLTensorMut](src S, call func(*ffi.DLManagedTensor) error) erro
 
 // LendVersioned is Lend for the struct with a version, which says that the elements are read-only.
 func LendVersioned[S AsDLTensor](src S, call func(*ffi.DLManagedTensorVersioned) error) error {
-	v := asView(&src)
-	if v == nil {
-		theirs, err := viewOf(src)
-		if err != nil {
-			return err
-		}
-		return LendVersioned(theirs, call)
+	v, err := viewOf(src)
+	if err != nil {
+		return err
 	}
-	return v.lendVersioned(v.traits|readOnly, call)
+	return v.lendVersioned(v.traits()|readOnly, call)
 }
 
 // LendVersionedMut is LendMut for the struct with a version, which says that the elements are writable.
@@ -66,7 +49,7 @@ func LendVersionedMut[S AsDLTensorMut](src S, call func(*ffi.DLManagedTensorVers
 	if err != nil {
 		return err
 	}
-	return v.lendVersioned(v.traits, call)
+	return v.lendVersioned(v.traits(), call)
 }
 
 // LendAll lends several tensors to one call: inputs as Lend does, outputs as LendMut does.
@@ -99,7 +82,7 @@ func LendAll(inputs []AsDLTensor, outputs []AsDLTensorMut, call func(in, out []*
 	return call(managed[:len(inputs)], managed[len(inputs):])
 }
 
-func (v *AnyView) lendVersioned(flags traits, call func(*ffi.DLManagedTensorVersioned) error) error {
+func (v AnyView) lendVersioned(flags traits, call func(*ffi.DLManagedTensorVersioned) error) error {
 	g, err := v.lend()
 	if err != nil {
 		return err
@@ -108,33 +91,12 @@ func (v *AnyView) lendVersioned(flags traits, call func(*ffi.DLManagedTensorVers
 	return call(g.versioned(flags))
 }
 
-// lend takes out a loan of a whole tensor, and returns the guard with it. This is the fast way: the loan looks like t from
-// the last time.
-func (t *Tensor) lend() (*guard, error) {
-	if t == nil {
+// lend takes out a loan of v, and returns the guard with it.
+func (v AnyView) lend() (*guard, error) {
+	if v.meta == nil {
 		return nil, ErrEmpty
 	}
-	g := t.guard
-	if debugging() || g == nil || !g.take() {
-		return t.anyView.lendStandIn()
-	}
-	if t.stale() {
-		g.end()
-		return nil, t.gone()
-	}
-	if g.described == t {
-		return g, nil
-	}
-	if err := g.describe(&t.anyView); err != nil {
-		return nil, err
-	}
-	g.described = t
-	return g, nil
-}
-
-// lend takes out a loan of v, and returns the guard with it.
-func (v *AnyView) lend() (*guard, error) {
-	g := v.guard
+	g := v.meta.guard
 	if debugging() || g == nil || !g.take() {
 		return v.lendStandIn()
 	}
@@ -142,15 +104,19 @@ func (v *AnyView) lend() (*guard, error) {
 		g.end()
 		return nil, v.gone()
 	}
-	return g, g.describe(v)
+	if g.described == v {
+		return g, nil // the loan looks like v from the last time
+	}
+	if err := g.describe(v); err != nil {
+		return nil, err
+	}
+	g.described = v
+	return g, nil
 }
 
 // lendStandIn takes out a loan of v that is not that of v's guard: v has none, or its loan is out, or is not to be used
 // again, for debugging.
-func (v *AnyView) lendStandIn() (*guard, error) {
-	if v.dtype.Lanes == 0 {
-		return nil, ErrEmpty
-	}
+func (v AnyView) lendStandIn() (*guard, error) {
 	var g *guard
 	var err error
 	if debugging() {
@@ -162,7 +128,7 @@ func (v *AnyView) lendStandIn() (*guard, error) {
 		return nil, err
 	}
 	g.take()
-	g.standIn, g.lender = true, v.guard
+	g.standIn, g.lender = true, v.meta.guard
 	if g.lender != nil {
 		g.lender.others.Add(1)
 	}
@@ -170,7 +136,7 @@ func (v *AnyView) lendStandIn() (*guard, error) {
 		g.end()
 		return nil, v.gone()
 	}
-	if v.traits&goMemory != 0 {
+	if v.meta.traits&goMemory != 0 {
 		g.pinner.Pin(v.data)
 	}
 	return g, g.describe(v)
@@ -212,9 +178,9 @@ func (g *guard) versioned(flags traits) *ffi.DLManagedTensorVersioned {
 type descriptorBytes [unsafe.Sizeof(ffi.DLTensor{})]byte
 
 // describe makes the loan of g look like v. When it cannot, the loan has ended.
-func (g *guard) describe(v *AnyView) error {
-	g.described = nil
-	if len(v.shape) > int(g.held.loan.capacity) {
+func (g *guard) describe(v AnyView) error {
+	g.described = AnyView{}
+	if len(v.shape()) > int(g.held.loan.capacity) {
 		if err := g.growLoan(); err != nil {
 			g.end()
 			return err
@@ -226,22 +192,23 @@ func (g *guard) describe(v *AnyView) error {
 
 // describe makes t, which is memory of C with room for shape and strides, look like v, the way everything looks that goes
 // out: with strides, and without data when there are no elements.
-func describe(t *ffi.DLTensor, v *AnyView) {
-	ndim := len(v.shape)
+func describe(t *ffi.DLTensor, v AnyView) {
+	extents := v.shape()
+	ndim := len(extents)
 	data := v.data
 	shape := unsafe.Slice(t.Shape, ndim)
-	for axis, extent := range v.shape {
+	for axis, extent := range extents {
 		shape[axis] = extent
 		if extent == 0 {
 			data = nil
 		}
 	}
-	copy(unsafe.Slice(t.Strides, ndim), v.strides)
+	copy(unsafe.Slice(t.Strides, ndim), v.strides())
 	putAddress(&t.Data, data)
-	t.Device = v.device
+	t.Device = v.meta.device
 	t.NDim = int32(ndim)
-	t.DType = v.dtype
-	t.ByteOffset = v.byteOffset
+	t.DType = v.meta.dtype
+	t.ByteOffset = v.meta.byteOffset
 }
 
 // putAddress writes an address into memory of C, as a number: it may be a pointer to Go, which is pinned then, and is no

@@ -15,31 +15,23 @@ import (
 // no owner to share, such as a view of a plain slice, is refused with ErrUnowned. So is read-only memory, with
 // ErrReadOnly: this struct cannot say so, and PackVersioned's can.
 func Pack[S AsDLTensor](src S) (*ffi.DLManagedTensor, error) {
-	v := asView(&src)
-	if v == nil {
-		theirs, err := viewOf(src)
-		if err != nil {
-			return nil, err
-		}
-		return Pack(theirs)
+	v, err := viewOf(src)
+	if err != nil {
+		return nil, err
 	}
 	return v.pack()
 }
 
 // PackVersioned is Pack for the struct with a version, which can also say that memory is read-only.
 func PackVersioned[S AsDLTensor](src S) (*ffi.DLManagedTensorVersioned, error) {
-	v := asView(&src)
-	if v == nil {
-		theirs, err := viewOf(src)
-		if err != nil {
-			return nil, err
-		}
-		return PackVersioned(theirs)
+	v, err := viewOf(src)
+	if err != nil {
+		return nil, err
 	}
 	return v.packVersioned()
 }
 
-func (v *AnyView) pack() (*ffi.DLManagedTensor, error) {
+func (v AnyView) pack() (*ffi.DLManagedTensor, error) {
 	e, owner, err := v.export(readOnly)
 	if err != nil {
 		return nil, err
@@ -47,7 +39,7 @@ func (v *AnyView) pack() (*ffi.DLManagedTensor, error) {
 	return e.managed(owner, v), nil
 }
 
-func (v *AnyView) packVersioned() (*ffi.DLManagedTensorVersioned, error) {
+func (v AnyView) packVersioned() (*ffi.DLManagedTensorVersioned, error) {
 	e, owner, err := v.export(0)
 	if err != nil {
 		return nil, err
@@ -57,15 +49,15 @@ func (v *AnyView) packVersioned() (*ffi.DLManagedTensorVersioned, error) {
 
 // export returns an envelope for v, and the owner to put into it, of which an export more is counted. Views with the refused
 // traits have none.
-func (v *AnyView) export(refused traits) (envelope, *C.dlpackgo_owner, error) {
-	g := v.guard
+func (v AnyView) export(refused traits) (envelope, *C.dlpackgo_owner, error) {
 	switch {
-	case v.dtype.Lanes == 0:
+	case v.meta == nil:
 		return envelope{}, nil, ErrEmpty
-	case g == nil:
+	case v.meta.guard == nil:
 		return envelope{}, nil, ErrUnowned
 	}
-	e, err := takeEnvelope(len(v.shape))
+	g := v.meta.guard
+	e, err := takeEnvelope(len(v.shape()))
 	if err != nil {
 		return envelope{}, nil, err
 	}
@@ -87,17 +79,17 @@ func (v *AnyView) export(refused traits) (envelope, *C.dlpackgo_owner, error) {
 }
 
 // countExport returns the owner of v, of which it has counted an export more.
-func (v *AnyView) countExport(refused traits) (*C.dlpackgo_owner, error) {
+func (v AnyView) countExport(refused traits) (*C.dlpackgo_owner, error) {
 	if v.stale() {
 		return nil, v.gone()
 	}
-	owner, err := v.guard.held.share()
+	owner, err := v.meta.guard.held.share()
 	switch {
 	case err != nil:
 		return nil, err
 	case owner == nil:
 		return nil, ErrUnowned
-	case v.traits&refused != 0:
+	case v.meta.traits&refused != 0:
 		return nil, ErrReadOnly
 	}
 	atomic.AddUint64((*uint64)(unsafe.Pointer(owner)), C.DLPACKGO_EXPORT|C.DLPACKGO_REFERENCE)

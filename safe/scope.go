@@ -19,7 +19,7 @@ func NewScope() (*Scope, error) {
 // Borrow returns a view of t that is good until the scope ends. It trusts t, as BorrowDescriptor does.
 func (s *Scope) Borrow(t *ffi.DLTensor, flags ffi.Flags) AnyView {
 	v := BorrowDescriptor(t, flags)
-	v.guard, v.generation = s.guard, s.guard.generation.Load()
+	v.meta.guard, v.meta.generation = s.guard, s.guard.generation.Load()
 	return v
 }
 

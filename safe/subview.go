@@ -1,27 +1,27 @@
 package safe
 
 import (
-	"slices"
 	"unsafe"
 
 	"github.com/dlpackgo/dlpackgo/ffi"
 )
 
-// Sub returns the part of v at index i of its first axis. It has one axis less and allocates nothing.
+// Sub returns the part of v at index i of its first axis. It has one axis less. On devices whose memory has
+// addresses it allocates nothing.
 func (v AnyView) Sub(i int) (AnyView, error) {
 	if err := v.divisible(); err != nil {
 		return AnyView{}, err
 	}
-	if len(v.shape) == 0 {
+	shape := v.shape()
+	if len(shape) == 0 {
 		return AnyView{}, &RankError{Got: 0, Want: 1, AtLeast: true}
 	}
-	if uint64(i) >= uint64(v.shape[0]) {
-		return AnyView{}, &IndexError{Axis: 0, Got: i, Extent: int(v.shape[0])}
+	if uint64(i) >= uint64(shape[0]) {
+		return AnyView{}, &IndexError{Axis: 0, Got: i, Extent: int(shape[0])}
 	}
-	offset := int64(i) * v.strides[0]
-	v.shape, v.strides = v.shape[1:], v.strides[1:]
-	v.advance(offset)
-	return v, nil
+	offset := int64(i) * v.strides()[0]
+	v.axis++
+	return v.advance(offset), nil
 }
 
 // Slice returns the part of v whose index along axis is start, start+step, ... as far as it comes before stop. A
@@ -30,10 +30,11 @@ func (v AnyView) Slice(axis, start, stop, step int) (AnyView, error) {
 	if err := v.divisible(); err != nil {
 		return AnyView{}, err
 	}
-	if uint(axis) >= uint(len(v.shape)) {
-		return AnyView{}, &IndexError{Axis: -1, Got: axis, Extent: len(v.shape)}
+	shape := v.shape()
+	if uint(axis) >= uint(len(shape)) {
+		return AnyView{}, &IndexError{Axis: -1, Got: axis, Extent: len(shape)}
 	}
-	extent := int(v.shape[axis])
+	extent := int(shape[axis])
 	reach, stride := stop-start, step
 	if step < 0 {
 		reach, stride = start-stop, -step
@@ -47,17 +48,17 @@ func (v AnyView) Slice(axis, start, stop, step int) (AnyView, error) {
 	if reach > 0 {
 		count = 1 + (reach-1)/stride
 	}
-	offset := int64(start) * v.strides[axis]
-	v.shape, v.strides = slices.Clone(v.shape), slices.Clone(v.strides)
-	v.shape[axis] = int64(count)
+	offset := int64(start) * v.strides()[axis]
+	part := v.like(shape, v.strides())
+	part.meta.shape[axis] = int64(count)
 	// With one element or none the stride means nothing, and step could make it overflow.
 	if count > 1 {
-		v.strides[axis] *= int64(step)
+		part.meta.strides[axis] *= int64(step)
 	}
 	if count > 0 {
-		v.advance(offset)
+		part = part.advance(offset)
 	}
-	return v, nil
+	return part, nil
 }
 
 // Transpose returns v with its axes in another order: axis i of the result is axis axes[i] of v. Without arguments the
@@ -66,11 +67,12 @@ func (v AnyView) Transpose(axes ...int) (AnyView, error) {
 	if err := v.divisible(); err != nil {
 		return AnyView{}, err
 	}
-	ndim := len(v.shape)
+	shape, strides := v.shape(), v.strides()
+	ndim := len(shape)
 	if len(axes) != 0 && len(axes) != ndim {
 		return AnyView{}, &RankError{Got: ndim, Want: len(axes)}
 	}
-	shape, strides := make([]int64, ndim), make([]int64, ndim)
+	turned := v.like(shape, strides)
 	seen := uint64(0)
 	for i := range ndim {
 		axis := ndim - 1 - i
@@ -81,10 +83,9 @@ func (v AnyView) Transpose(axes ...int) (AnyView, error) {
 			return AnyView{}, &IndexError{Axis: -1, Got: axis, Extent: ndim}
 		}
 		seen |= 1 << axis
-		shape[i], strides[i] = v.shape[axis], v.strides[axis]
+		turned.meta.shape[i], turned.meta.strides[i] = shape[axis], strides[axis]
 	}
-	v.shape, v.strides = shape, strides
-	return v, nil
+	return turned, nil
 }
 
 // Reshape returns v with other extents and the same elements in the same order. Where that needs a copy it is a
@@ -93,30 +94,40 @@ func (v AnyView) Reshape(shape ...int) (AnyView, error) {
 	if v.stale() {
 		return AnyView{}, v.gone()
 	}
-	extents, err := extentsOf(shape, v.dtype)
+	extents, err := extentsOf(shape, v.meta.dtype)
 	if err != nil {
 		return AnyView{}, err
 	}
-	if got, want := ffi.Numel(extents), ffi.Numel(v.shape); got != want {
+	if got, want := ffi.Numel(extents), ffi.Numel(v.shape()); got != want {
 		return AnyView{}, &LengthError{What: "the new shape", Got: int(got), Want: int(want), Fix: "the product of its extents must be Size"}
 	}
 	strides, err := v.reshapedStrides(extents)
 	if err != nil {
 		return AnyView{}, err
 	}
-	v.shape, v.strides = extents, strides
-	return v, nil
+	return v.like(extents, strides), nil
+}
+
+// like returns a view of the elements of v with a shape and strides of its own, copied from these.
+func (v AnyView) like(shape, strides []int64) AnyView {
+	m := newMetadata(len(shape))
+	extents, steps := m.shape, m.strides
+	*m = *v.meta
+	m.shape, m.strides = extents, steps
+	copy(extents, shape)
+	copy(steps, strides)
+	return AnyView{data: v.data, meta: m}
 }
 
 // reshapedStrides finds the strides that make v look like shape, which has as many elements. Runs of axes of v and of
 // shape that count the same elements are matched from the left; each run of v must be one block that can be cut anew.
-func (v *AnyView) reshapedStrides(shape []int64) ([]int64, error) {
-	strides := ffi.RowMajorStrides(shape)
-	if ffi.Numel(shape) == 0 || ffi.IsContiguous(v.shape, v.strides) {
+func (v AnyView) reshapedStrides(shape []int64) ([]int64, error) {
+	strides, oldShape, oldStrides := ffi.RowMajorStrides(shape), v.shape(), v.strides()
+	if ffi.Numel(shape) == 0 || ffi.IsContiguous(oldShape, oldStrides) {
 		return strides, nil
 	}
-	oldAxes := make([]int, 0, len(v.shape))
-	for axis, extent := range v.shape {
+	oldAxes := make([]int, 0, len(oldShape))
+	for axis, extent := range oldShape {
 		if extent != 1 {
 			oldAxes = append(oldAxes, axis)
 		}
@@ -124,23 +135,23 @@ func (v *AnyView) reshapedStrides(shape []int64) ([]int64, error) {
 	first, next := 0, 0
 	for first < len(oldAxes) {
 		last := first
-		oldCount, newCount, end := v.shape[oldAxes[first]], int64(1), next
+		oldCount, newCount, end := oldShape[oldAxes[first]], int64(1), next
 		for oldCount != newCount || end == next {
 			if newCount < oldCount {
 				newCount *= shape[end]
 				end++
 			} else {
 				last++
-				oldCount *= v.shape[oldAxes[last]]
+				oldCount *= oldShape[oldAxes[last]]
 			}
 		}
 		for i := first; i < last; i++ {
 			axis, inner := oldAxes[i], oldAxes[i+1]
-			if want := v.shape[inner] * v.strides[inner]; v.strides[axis] != want {
-				return nil, &LayoutError{Axis: axis, Got: v.strides[axis], Want: want}
+			if want := oldShape[inner] * oldStrides[inner]; oldStrides[axis] != want {
+				return nil, &LayoutError{Axis: axis, Got: oldStrides[axis], Want: want}
 			}
 		}
-		stride := v.strides[oldAxes[last]]
+		stride := oldStrides[oldAxes[last]]
 		for i := end - 1; i >= next; i-- {
 			strides[i] = stride
 			stride *= shape[i]
@@ -151,27 +162,29 @@ func (v *AnyView) reshapedStrides(shape []int64) ([]int64, error) {
 }
 
 // divisible returns nil when parts of v can be addressed.
-func (v *AnyView) divisible() error {
+func (v AnyView) divisible() error {
 	if v.stale() {
 		return v.gone()
 	}
-	if v.dtype.IsPacked(v.Flags()) {
+	if v.meta.dtype.IsPacked(v.Flags()) {
 		return ErrPacked
 	}
 	return nil
 }
 
-// advance moves the first element of v by some elements, unless there are none: an empty view stays where it is.
-func (v *AnyView) advance(elements int64) {
-	if ffi.Numel(v.shape) == 0 {
-		return
-	}
-	bytes := elements * ffi.ItemSize(v.dtype)
-	if v.device.DeviceType.Addressable() {
+// advance returns v with its first element some elements further on, unless there are none: an empty view stays where it
+// is.
+func (v AnyView) advance(elements int64) AnyView {
+	bytes := elements * ffi.ItemSize(v.meta.dtype)
+	switch {
+	case ffi.Numel(v.shape()) == 0:
+	case v.meta.device.DeviceType.Addressable():
 		v.data = unsafe.Add(v.data, bytes)
-	} else {
-		v.byteOffset += uint64(bytes)
+	default:
+		v = v.like(v.shape(), v.strides())
+		v.meta.byteOffset += uint64(bytes)
 	}
+	return v
 }
 
 // Sub returns the part of v at index i of its first axis. It has one axis less and allocates nothing.

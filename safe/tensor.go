@@ -18,7 +18,7 @@ import (
 // the last use of it and its views; a slice that Data returned does not count as a use.
 type Tensor struct {
 	anyView
-	dims [2 * usualRank]int64 // shape and strides, if they fit
+	room roomyMetadata // the metadata of anyView, unless that came from a view
 }
 
 // Moved is what a tensor was: one reference of its owner, and its description. Whoever has it has to give the reference
@@ -39,15 +39,15 @@ func New[T Element](shape ...int) (*Tensor, error) {
 func NewDType(dtype ffi.DLDataType, shape ...int) (*Tensor, error) {
 	t := newTensor(len(shape))
 	for axis, extent := range shape {
-		t.shape[axis] = int64(extent)
+		t.meta.shape[axis] = int64(extent)
 	}
-	_, size, err := ffi.CheckedSize(dtype, 0, t.shape)
+	_, size, err := ffi.CheckedSize(dtype, 0, t.meta.shape)
 	if err != nil {
 		return nil, err
 	}
-	ffi.FillRowMajorStrides(t.strides, t.shape)
-	t.dtype = dtype
-	t.device.DeviceType = ffi.CPU
+	ffi.FillRowMajorStrides(t.meta.strides, t.meta.shape)
+	t.meta.dtype = dtype
+	t.meta.device.DeviceType = ffi.CPU
 	owner := C.dlpackgo_owner_allocate(C.int64_t(size), true, &t.data)
 	if owner == nil {
 		return nil, &MemoryError{Bytes: size}
@@ -63,7 +63,7 @@ func FromSlice[T Element](s []T, shape ...int) (*Tensor, error) {
 		return nil, err
 	}
 	if len(s) == 0 {
-		return New[T](shapeOf(v.shape)...)
+		return New[T](shapeOf(v.shape())...)
 	}
 	pinner := new(runtime.Pinner)
 	pinner.Pin(unsafe.SliceData(s))
@@ -73,7 +73,7 @@ func FromSlice[T Element](s []T, shape ...int) (*Tensor, error) {
 		return nil, err
 	}
 	t := &Tensor{anyView: v.anyView}
-	t.traits &^= readOnly | goMemory // it is pinned for good
+	t.meta.traits &^= readOnly | goMemory // it is pinned for good
 	return t.own(possession{owner: owner})
 }
 
@@ -115,7 +115,7 @@ func Own[S AsDLTensor](src S, release func()) (*Tensor, error) {
 		return nil, err
 	}
 	pinner := new(runtime.Pinner)
-	if v.traits&goMemory != 0 {
+	if v.traits()&goMemory != 0 {
 		pinner.Pin(v.data)
 	}
 	free := func() {
@@ -127,8 +127,8 @@ func Own[S AsDLTensor](src S, release func()) (*Tensor, error) {
 		free()
 		return nil, err
 	}
-	t := &Tensor{anyView: v}
-	t.traits &^= goMemory // it is pinned for good
+	t := &Tensor{anyView: v.like(v.shape(), v.strides())}
+	t.meta.traits &^= goMemory // it is pinned for good
 	return t.own(possession{owner: owner})
 }
 
@@ -144,11 +144,7 @@ func shapeOf(extents []int64) []int {
 // newTensor returns a tensor with room for shape and strides, and nothing else.
 func newTensor(ndim int) *Tensor {
 	t := new(Tensor)
-	dims := t.dims[:]
-	if ndim > usualRank {
-		dims = make([]int64, 2*ndim)
-	}
-	t.shape, t.strides = dims[:ndim:ndim], dims[ndim:2*ndim:2*ndim]
+	t.meta = t.room.prepare(ndim)
 	return t
 }
 
@@ -163,7 +159,7 @@ func (t *Tensor) own(p possession) (*Tensor, error) {
 		g.held.owner.Store(p.owner)
 	}
 	g.held.managed, g.held.versioned = p.managed, p.versioned
-	t.guard, t.generation = g, g.generation.Load()
+	t.meta.guard, t.meta.generation = g, g.generation.Load()
 	g.held.leak = newLeak(t)
 	return t, nil
 }
@@ -182,7 +178,7 @@ func (t *Tensor) Close() error {
 // Move gives the tensor up without giving its memory back: the caller has it from now on. Views of the tensor end, as with
 // Close.
 func (t *Tensor) Move() (Moved, error) {
-	if t == nil || t.guard == nil {
+	if t == nil || t.meta == nil {
 		return Moved{}, ErrEmpty
 	}
 	p, err := t.retire()
@@ -196,50 +192,46 @@ func (t *Tensor) Move() (Moved, error) {
 		p.release()
 		return Moved{}, err
 	}
-	return Moved{Owner: unsafe.Pointer(p.owner), Descriptor: t.descriptor(), Flags: ffi.Flags(t.traits & dlpackTraits)}, nil
+	return Moved{Owner: unsafe.Pointer(p.owner), Descriptor: t.descriptor(), Flags: t.Flags()}, nil
 }
 
 // Receive returns a tensor that has what another one was moved to. It trusts m, and takes over the reference in it.
 func Receive(m Moved) (*Tensor, error) {
-	return copyOf(&m.Descriptor, m.Flags).own(possession{owner: (*C.dlpackgo_owner)(m.Owner)})
+	return tensorLike(&m.Descriptor, m.Flags).own(possession{owner: (*C.dlpackgo_owner)(m.Owner)})
 }
 
 // retire takes the memory away from t and its views, and returns it; nothing when t has none.
 func (t *Tensor) retire() (possession, error) {
-	g := t.guard
-	if g == nil {
+	if t.meta == nil || t.meta.guard == nil {
 		return possession{}, nil
 	}
-	p, err := g.retire(t.generation)
+	g := t.meta.guard
+	p, err := g.retire(t.meta.generation)
 	if !p.empty() {
 		guards.Put(g)
 	}
 	return p, err
 }
 
-// copyOf returns a tensor that looks like a sound descriptor, with shape and strides of its own, and that owns nothing.
-func copyOf(d *ffi.DLTensor, flags ffi.Flags) *Tensor {
+// tensorLike returns a tensor that looks like a sound descriptor, with shape and strides of its own, and that owns
+// nothing.
+func tensorLike(d *ffi.DLTensor, flags ffi.Flags) *Tensor {
 	t := newTensor(int(d.NDim))
-	t.describe(d, flags)
-	copy(t.shape, d.Extents())
-	if d.Strides == nil {
-		ffi.FillRowMajorStrides(t.strides, t.shape)
-	} else {
-		copy(t.strides, d.Steps())
-	}
+	t.anyView = t.meta.copyOf(d, flags)
 	return t
 }
 
 // descriptor returns v as a DLTensor over v's own shape and strides.
-func (v *AnyView) descriptor() ffi.DLTensor {
+func (v AnyView) descriptor() ffi.DLTensor {
+	shape, strides := v.shape(), v.strides()
 	return ffi.DLTensor{
 		Data:       v.data,
-		Device:     v.device,
-		NDim:       int32(len(v.shape)),
-		DType:      v.dtype,
-		Shape:      unsafe.SliceData(v.shape),
-		Strides:    unsafe.SliceData(v.strides),
-		ByteOffset: v.byteOffset,
+		Device:     v.meta.device,
+		NDim:       int32(len(shape)),
+		DType:      v.meta.dtype,
+		Shape:      unsafe.SliceData(shape),
+		Strides:    unsafe.SliceData(strides),
+		ByteOffset: v.meta.byteOffset,
 	}
 }
 
@@ -273,13 +265,13 @@ func (t *Tensor) String() string { return t.AnyView().String() }
 // String returns what v is, as in "float32 (2, 3) on cpu:0".
 func (v AnyView) String() string {
 	switch {
+	case v.meta == nil:
+		return "view of nothing"
 	case v.stale():
 		return "view that has outlived its memory"
-	case v.dtype.Lanes == 0:
-		return "view of nothing"
 	}
-	shape := fmt.Sprint(v.shape)
-	return fmt.Sprintf("%v (%s) on %v", v.dtype, shape[1:len(shape)-1], v.device)
+	shape := fmt.Sprint(v.shape())
+	return fmt.Sprintf("%v (%s) on %v", v.meta.dtype, shape[1:len(shape)-1], v.meta.device)
 }
 
 // Data returns the elements of t as a slice over its own memory, to read and to write. It is good until t is closed or

@@ -13,8 +13,17 @@ import (
 // A view knows whether what it was borrowed from is still there. When it is not, asking for elements is an error and
 // the metadata is empty. That is a net, not a lock: whoever closes a tensor while another goroutine reads from a view of
 // it has a data race.
+//
+// Views are three words, which the compiler passes in registers. All that describes the elements lies behind a pointer,
+// and is shared with the parts that Sub and Rows return.
 type AnyView struct {
-	data       unsafe.Pointer
+	data unsafe.Pointer // the first element, or a handle
+	meta *metadata      // nil in the zero value
+	axis int            // where the axes of this view begin in meta
+}
+
+// metadata describes elements. It does not change once a view of it was handed out.
+type metadata struct {
 	byteOffset uint64 // 0 where data is an address: it is folded into data there
 	shape      []int64
 	strides    []int64
@@ -23,6 +32,24 @@ type AnyView struct {
 	traits     traits
 	guard      *guard // nil: the memory is the garbage collector's, or nobody said how long it lives
 	generation uint64
+}
+
+// newMetadata returns metadata with room for shape and strides, and nothing else.
+func newMetadata(ndim int) *metadata { return new(roomyMetadata).prepare(ndim) }
+
+// roomyMetadata is metadata with shape and strides in place, if they fit.
+type roomyMetadata struct {
+	metadata
+	dims [2 * usualRank]int64
+}
+
+func (m *roomyMetadata) prepare(ndim int) *metadata {
+	dims := m.dims[:]
+	if ndim > usualRank {
+		dims = make([]int64, 2*ndim)
+	}
+	m.shape, m.strides = dims[:ndim:ndim], dims[ndim:2*ndim:2*ndim]
+	return &m.metadata
 }
 
 // traits are the flags of DLPack, and one of our own.
@@ -72,23 +99,34 @@ type AsDLTensorMut interface {
 // mirror has accepted it, strides are there, and all of it outlives the view. Where nothing can promise the last, use a
 // Scope.
 func BorrowDescriptor(t *ffi.DLTensor, flags ffi.Flags) AnyView {
-	v := AnyView{shape: t.Extents(), strides: t.Steps()}
-	v.describe(t, flags)
-	return v
+	return (&metadata{shape: t.Extents(), strides: t.Steps()}).describe(t, flags)
 }
 
-// describe makes v look like t, but for shape and strides.
-func (v *AnyView) describe(t *ffi.DLTensor, flags ffi.Flags) {
+// describe makes m look like t, but for shape and strides, and returns the view.
+func (m *metadata) describe(t *ffi.DLTensor, flags ffi.Flags) AnyView {
+	v := AnyView{meta: m}
 	if !inFirstPage(t) {
 		v.data = t.Data
 	}
-	v.byteOffset = t.ByteOffset
-	v.device = t.Device
-	v.dtype = t.DType
-	v.traits = traits(flags) & dlpackTraits
-	if v.byteOffset != 0 && v.device.DeviceType.Addressable() {
-		v.data, v.byteOffset = unsafe.Add(v.data, v.byteOffset), 0
+	m.byteOffset = t.ByteOffset
+	m.device = t.Device
+	m.dtype = t.DType
+	m.traits = traits(flags) & dlpackTraits
+	if m.byteOffset != 0 && m.device.DeviceType.Addressable() {
+		v.data, m.byteOffset = unsafe.Add(v.data, m.byteOffset), 0
 	}
+	return v
+}
+
+// copyOf is describe with shape and strides as well, for which m has the room.
+func (m *metadata) copyOf(t *ffi.DLTensor, flags ffi.Flags) AnyView {
+	copy(m.shape, t.Extents())
+	if t.Strides == nil {
+		ffi.FillRowMajorStrides(m.strides, m.shape)
+	} else {
+		copy(m.strides, t.Steps())
+	}
+	return m.describe(t, flags)
 }
 
 // ViewOf returns a typed view of src, which may be a tensor, another view, or a type of yours. A dtype other than T is a
@@ -114,11 +152,11 @@ func MutViewOf[T Element, S AsDLTensorMut](src S) (MutView[T], error) {
 
 // typed compares the dtype, and nothing else.
 func typed[T Element](v AnyView) (View[T], error) {
-	if want := DTypeOf[T](); v.dtype != want {
+	if got, want := v.DType(), DTypeOf[T](); got != want {
 		if v.stale() {
 			return View[T]{}, v.gone()
 		}
-		return View[T]{}, &DTypeError{Got: v.dtype, Want: want}
+		return View[T]{}, &DTypeError{Got: got, Want: want}
 	}
 	return View[T]{v}, nil
 }
@@ -127,9 +165,6 @@ func typed[T Element](v AnyView) (View[T], error) {
 func (v AnyView) AsDLTensor() (AnyView, error) {
 	if v.stale() {
 		return AnyView{}, v.gone()
-	}
-	if v.dtype.Lanes == 0 {
-		return AnyView{}, ErrEmpty
 	}
 	return v, nil
 }
@@ -153,15 +188,15 @@ func (v AnyView) NDim() int {
 	if v.stale() {
 		return 0
 	}
-	return len(v.shape)
+	return len(v.shape())
 }
 
 // Dim returns the extent of an axis, 0 when there is no such axis.
 func (v AnyView) Dim(axis int) int {
-	if v.stale() || uint(axis) >= uint(len(v.shape)) {
-		return 0
+	if shape := v.Shape(); uint(axis) < uint(len(shape)) {
+		return int(shape[axis])
 	}
-	return int(v.shape[axis])
+	return 0
 }
 
 // Shape returns the extents, over the view's own memory: copy them to change them.
@@ -169,7 +204,7 @@ func (v AnyView) Shape() []int64 {
 	if v.stale() {
 		return nil
 	}
-	return v.shape
+	return v.shape()
 }
 
 // Strides returns the strides in elements, over the view's own memory: copy them to change them.
@@ -177,36 +212,46 @@ func (v AnyView) Strides() []int64 {
 	if v.stale() {
 		return nil
 	}
-	return v.strides
+	return v.strides()
 }
 
 // DType returns the dtype, the zero value for a view of nothing.
-func (v AnyView) DType() ffi.DLDataType { return v.dtype }
+func (v AnyView) DType() ffi.DLDataType {
+	if v.meta == nil {
+		return ffi.DLDataType{}
+	}
+	return v.meta.dtype
+}
 
 // Device returns where the elements are.
-func (v AnyView) Device() ffi.DLDevice { return v.device }
+func (v AnyView) Device() ffi.DLDevice {
+	if v.meta == nil {
+		return ffi.DLDevice{}
+	}
+	return v.meta.device
+}
 
 // Flags returns the flags of DLPack that the view carries.
-func (v AnyView) Flags() ffi.Flags { return ffi.Flags(v.traits & dlpackTraits) }
+func (v AnyView) Flags() ffi.Flags { return ffi.Flags(v.traits() & dlpackTraits) }
 
 // ReadOnly reports whether the memory must not be written.
-func (v AnyView) ReadOnly() bool { return v.traits&readOnly != 0 }
+func (v AnyView) ReadOnly() bool { return v.traits()&readOnly != 0 }
 
 // Size returns the number of elements, 1 without axes, 0 for a view of nothing and one that has outlived its memory.
 func (v AnyView) Size() int {
-	if v.stale() || v.dtype.Lanes == 0 {
+	if v.stale() {
 		return 0
 	}
-	return int(ffi.Numel(v.shape))
+	return int(ffi.Numel(v.shape()))
 }
 
 // NBytes returns the bytes that the elements take when they lie next to each other.
 func (v AnyView) NBytes() int {
-	return int(ffi.PackedSize(v.dtype, v.Flags(), int64(v.Size())))
+	return int(ffi.PackedSize(v.DType(), v.Flags(), int64(v.Size())))
 }
 
 // IsContiguous reports whether the elements lie next to each other in row-major order.
-func (v AnyView) IsContiguous() bool { return !v.stale() && ffi.IsContiguous(v.shape, v.strides) }
+func (v AnyView) IsContiguous() bool { return !v.stale() && ffi.IsContiguous(v.shape(), v.strides()) }
 
 // DataPtr returns the address of the first element, or the handle of the memory on devices that have no addresses.
 func (v AnyView) DataPtr() uintptr { return uintptr(v.data) }
@@ -220,11 +265,29 @@ func (v View[T]) Writable() bool { return false }
 // Writable returns true: a MutView is for writing.
 func (v MutView[T]) Writable() bool { return true }
 
-// stale reports whether the memory was taken away.
-func (v *AnyView) stale() bool { return v.guard != nil && v.guard.generation.Load() != v.generation }
+// shape returns the extents of v, which is not the zero value.
+func (v AnyView) shape() []int64 { return v.meta.shape[v.axis:] }
+
+// strides returns the strides of v, which is not the zero value.
+func (v AnyView) strides() []int64 { return v.meta.strides[v.axis:] }
+
+func (v AnyView) traits() traits {
+	if v.meta == nil {
+		return 0
+	}
+	return v.meta.traits
+}
+
+// stale reports whether there is no memory: it was taken away, or v is the zero value.
+func (v AnyView) stale() bool {
+	return v.meta == nil || v.meta.guard != nil && v.meta.guard.generation.Load() != v.meta.generation
+}
 
 // gone returns the error of a stale view.
-func (v *AnyView) gone() error {
+func (v AnyView) gone() error {
+	if v.meta == nil {
+		return ErrEmpty
+	}
 	return &ReleasedError{
 		What: "the view has outlived its memory: the tensor was closed or moved, or the call that lent it has returned",
 		Fix:  "use the view before that, or keep a copy of the elements",
@@ -232,21 +295,19 @@ func (v *AnyView) gone() error {
 }
 
 // access returns nil when the host may read the elements now.
-func (v *AnyView) access() error {
-	if !v.stale() && v.device.DeviceType == ffi.CPU && v.data != nil {
+func (v AnyView) access() error {
+	if !v.stale() && v.meta.device.DeviceType == ffi.CPU && v.data != nil {
 		return nil
 	}
 	return v.accessSlowly()
 }
 
-func (v *AnyView) accessSlowly() error {
+func (v AnyView) accessSlowly() error {
 	switch {
 	case v.stale():
 		return v.gone()
-	case v.dtype.Lanes == 0:
-		return ErrEmpty
-	case !v.device.HostAccessible():
-		return &DeviceError{v.device}
+	case !v.meta.device.HostAccessible():
+		return &DeviceError{v.meta.device}
 	case v.data == nil && v.Size() != 0:
 		return ErrAddress
 	}
@@ -254,14 +315,14 @@ func (v *AnyView) accessSlowly() error {
 }
 
 // writable returns nil when the memory may be written and each index has an element of its own.
-func (v *AnyView) writable() error {
+func (v AnyView) writable() error {
 	switch {
 	case v.stale():
 		return v.gone()
 	case v.ReadOnly():
 		return ErrReadOnly
 	}
-	return overlap(v.shape, v.strides)
+	return overlap(v.shape(), v.strides())
 }
 
 // overlap returns nil when each index has an element of its own, else the error that names an axis to blame.

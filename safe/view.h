@@ -1,14 +1,13 @@
-/* A borrowed view in C: what Go's safe.AnyView is in memory, field by field, so that Go reads a view that C has filled
- * in without converting it. view_layout.go holds the two equal. No Python.h. */
+/* A borrowed view in C: what Go's safe.AnyView and the metadata behind it are in memory, field by field, so that Go
+ * reads a view that C has filled in without converting it. view_layout.go holds them equal. No Python.h. */
 #ifndef DLPACKGO_VIEW_H
 #define DLPACKGO_VIEW_H
 
-#include <string.h>
+#include <stddef.h>
 
 #include "../ffi/dlpack_abi.h"
 
 typedef struct {
-    void *data;           /* the first element, or a handle */
     uint64_t byte_offset; /* 0 where data is an address */
     int64_t *shape;
     int64_t shape_length, shape_capacity;
@@ -17,31 +16,49 @@ typedef struct {
     DLDevice device;
     DLDataType dtype;
     uint32_t flags;
-    void *guard; /* Go's; NULL from C */
+    const void *guard; /* Go's; NULL while the view is good */
     uint64_t generation;
+} dlpackgo_view_metadata;
+
+typedef struct {
+    void *data; /* the first element, or a handle */
+    const dlpackgo_view_metadata *metadata;
+    int64_t axis; /* the first of its axes in metadata */
 } dlpackgo_view;
 
-/* Two fields at once. Go copies a view in pieces of 16 bytes right after C has written it, and a processor that has to
- * make up one such load from two smaller stores waits until both have reached the cache. */
-typedef int64_t dlpackgo_field_pair __attribute__((vector_size(16), aligned(8), may_alias));
+/* A view, with the metadata that it points to. */
+typedef struct {
+    dlpackgo_view view;
+    dlpackgo_view_metadata metadata;
+} dlpackgo_borrowed;
 
-_Static_assert(sizeof(dlpackgo_view) == 6 * sizeof(dlpackgo_field_pair), "a view is six pairs of fields");
+/* A guard of Go's that no view of generation 0 is good under. */
+extern const void *dlpackgo_view_ended;
 
 /* The view of a sound descriptor whose strides are given and whose offset is folded in where data is an address. */
-static inline void dlpackgo_view_describe(dlpackgo_view *view, const DLTensor *tensor, uint64_t flags)
+static inline void dlpackgo_borrow(dlpackgo_borrowed *b, const DLTensor *tensor, uint64_t flags)
 {
-    int64_t device, ndim = tensor->ndim;
-    uint32_t dtype;
-    memcpy(&device, &tensor->device, sizeof device);
-    memcpy(&dtype, &tensor->dtype, sizeof dtype);
-    int64_t traits = (int64_t)(dtype | (flags & DLPACK_KNOWN_FLAGS) << 32);
-    dlpackgo_field_pair *pairs = (dlpackgo_field_pair *)view;
-    pairs[0] = (dlpackgo_field_pair){(int64_t)tensor->data, (int64_t)tensor->byte_offset};
-    pairs[1] = (dlpackgo_field_pair){(int64_t)tensor->shape, ndim};
-    pairs[2] = (dlpackgo_field_pair){ndim, (int64_t)tensor->strides};
-    pairs[3] = (dlpackgo_field_pair){ndim, ndim};
-    pairs[4] = (dlpackgo_field_pair){device, traits};
-    pairs[5] = (dlpackgo_field_pair){0, 0}; /* nothing guards it */
+    /* Field by field: of one initializer for all of it, gcc makes a loop that clears the struct first. */
+    dlpackgo_view_metadata *m = &b->metadata;
+    b->view.data = tensor->data;
+    b->view.metadata = m;
+    b->view.axis = 0;
+    m->byte_offset = tensor->byte_offset;
+    m->shape = tensor->shape;
+    m->shape_length = m->shape_capacity = tensor->ndim;
+    m->strides = tensor->strides;
+    m->strides_length = m->strides_capacity = tensor->ndim;
+    m->device = tensor->device;
+    m->dtype = tensor->dtype;
+    m->flags = (uint32_t)(flags & DLPACK_KNOWN_FLAGS);
+    m->guard = NULL;
+    m->generation = 0;
+}
+
+/* Ends the view, and every one that was made of it. */
+static inline void dlpackgo_end_borrow(dlpackgo_borrowed *b)
+{
+    b->metadata.guard = dlpackgo_view_ended;
 }
 
 #endif

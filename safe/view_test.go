@@ -392,11 +392,8 @@ func TestTheZeroViewIsAnError(t *testing.T) {
 func TestViewsTakeNoHeap(t *testing.T) {
 	tensor := must(safe.New[float32](2, 3, 4, 5))
 	defer tensor.Close()
-	descriptor := ffi.DLTensor{Device: tensor.Device(), NDim: 4, DType: tensor.DType(),
-		Shape: &tensor.Shape()[0], Strides: &tensor.Strides()[0]}
 	sum := 0
 	for name, work := range map[string]func(){
-		"BorrowDescriptor": func() { sum += safe.BorrowDescriptor(&descriptor, 0).NDim() },
 		"ViewOf": func() {
 			v, _ := safe.ViewOf[float32](tensor)
 			sum += v.NDim()

@@ -1,0 +1,1 @@
+/tmp/me/python/dlpackgo/__main__.py
