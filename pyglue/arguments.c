@@ -2,6 +2,7 @@
 #include "calling.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "numpy.h"
@@ -241,17 +242,104 @@ static int decode_integer(const call_declaration *d, int i, PyObject *object, in
     return 0;
 }
 
-static int decode_text(const call_declaration *d, int i, PyObject *object, call_argument *argument)
+/* What NumPy's scalars, arrays without axes and the like say of themselves, which their conversion to float leaves out:
+ * it cuts complex numbers, and reads text. -1 with an exception for what is no number, or not clearly one. */
+static int kind_of_number(PyObject *object)
 {
+    int kind = number_kind(object);
+    if (kind >= 0 || PyUnicode_Check(object) || PyBytes_Check(object) || !exception_forgive(PyExc_TypeError))
+        return kind;
+    return NUMBER_COUNT; /* the conversion has the last word */
+}
+
+static int decode_float(const call_declaration *d, int i, PyObject *object, double *value)
+{
+    if (!PyFloat_Check(object) && !PyLong_Check(object)) {
+        int kind = kind_of_number(object);
+        if (kind < 0 || kind == NUMBER_COMPLEX)
+            return refuse_scalar(d, i, "a real number", object);
+    }
+    *value = PyFloat_AsDouble(object);
+    return *value == -1 && PyErr_Occurred() ? refuse_scalar(d, i, "a real number", object) : 0;
+}
+
+static int decode_complex(const call_declaration *d, int i, PyObject *object, call_argument *argument)
+{
+    PyObject *number = NULL;
+    if (PyComplex_Check(object))
+        number = Py_NewRef(object);
+    else if (kind_of_number(object) >= 0)
+        number = PyObject_CallFunctionObjArgs((PyObject *)&PyComplex_Type, object, NULL);
+    if (number == NULL)
+        return refuse_scalar(d, i, "a number", object);
+    argument->real = PyComplex_RealAsDouble(number);
+    argument->imaginary = PyComplex_ImagAsDouble(number);
+    Py_DECREF(number);
+    return 0;
+}
+
+static int decode_bool(const call_declaration *d, int i, PyObject *object, int64_t *value)
+{
+    int truth = object == Py_True;
+    if (!PyBool_Check(object))
+        truth = number_kind(object) == NUMBER_BOOL ? PyObject_IsTrue(object) : -1;
+    if (truth < 0)
+        return refuse_scalar(d, i, "True or False", object);
+    *value = truth;
+    return 0;
+}
+
+static void drop_buffer(PyObject *capsule)
+{
+    buffer_drop(PyCapsule_GetPointer(capsule, NULL));
+}
+
+/* bytearray, memoryview and whatever else holds bytes in a row. The buffer is held until the call is over, so that it
+ * keeps its size; Go copies it. */
+static int decode_buffer(call *c, int i, PyObject *object)
+{
+    const call_declaration *d = c->function->declaration;
+    if (!PyObject_CheckBuffer(object))
+        return refuse_scalar(d, i, "bytes", object);
+    Py_buffer *buffer = malloc(sizeof *buffer);
+    if (buffer == NULL || PyObject_GetBuffer(object, buffer, PyBUF_ND | PyBUF_FORMAT) < 0) {
+        free(buffer);
+        if (buffer == NULL)
+            PyErr_NoMemory();
+        if (!exception_forgive(PyExc_BufferError) && !exception_forgive(PyExc_ValueError)) /* NumPy's word for it */
+            return -1;
+        return call_complain(PyExc_BufferError, d, i,
+                             PyUnicode_FromString("must be bytes in a row, which this buffer has not; pass bytes(x)"));
+    }
+    Py_ssize_t size = buffer->itemsize;
+    c->frame.arguments[i].text = buffer->buf;
+    c->frame.arguments[i].integer = buffer->len;
+    c->held[i] = size == 1 ? PyCapsule_New(buffer, NULL, drop_buffer) : NULL;
+    if (c->held[i] != NULL)
+        return 0;
+    buffer_drop(buffer);
+    if (size == 1)
+        return -1;
+    return call_complain(PyExc_TypeError, d, i,
+                         PyUnicode_FromFormat("must be bytes; the elements of this buffer have %zd bytes each: pass "
+                                              "memoryview(x).cast('B')",
+                                              size));
+}
+
+static int decode_text(call *c, int i, PyObject *object)
+{
+    call_argument *argument = &c->frame.arguments[i];
     Py_ssize_t length;
     char *bytes;
-    if (d->parameters[i].kind == KIND_STRING) {
+    if (c->function->declaration->parameters[i].kind == KIND_STRING) {
         argument->text = PyUnicode_Check(object) ? PyUnicode_AsUTF8AndSize(object, &length) : NULL;
         if (argument->text == NULL)
-            return PyUnicode_Check(object) ? -1 : refuse_scalar(d, i, "a string", object);
+            return PyUnicode_Check(object) ? -1 : refuse_scalar(c->function->declaration, i, "a string", object);
     } else {
-        if (!PyBytes_Check(object) || PyBytes_AsStringAndSize(object, &bytes, &length) < 0)
-            return refuse_scalar(d, i, "bytes", object);
+        if (!PyBytes_Check(object))
+            return decode_buffer(c, i, object);
+        if (PyBytes_AsStringAndSize(object, &bytes, &length) < 0)
+            return -1;
         argument->text = bytes;
     }
     argument->integer = length;
@@ -265,26 +353,15 @@ static int decode_scalar(call *c, int i)
     PyObject *object = c->given[i];
     switch (d->parameters[i].kind) {
     case KIND_FLOAT:
-        argument->real = PyFloat_AsDouble(object);
-        return argument->real == -1 && PyErr_Occurred() ? refuse_scalar(d, i, "a number", object) : 0;
+        return decode_float(d, i, object, &argument->real);
     case KIND_INT:
         return decode_integer(d, i, object, &argument->integer);
     case KIND_COMPLEX:
-        if (PyComplex_Check(object)) {
-            argument->real = PyComplex_RealAsDouble(object);
-            argument->imaginary = PyComplex_ImagAsDouble(object);
-            return 0;
-        }
-        argument->imaginary = 0;
-        argument->real = PyFloat_AsDouble(object);
-        return argument->real == -1 && PyErr_Occurred() ? refuse_scalar(d, i, "a number", object) : 0;
+        return decode_complex(d, i, object, argument);
     case KIND_BOOL:
-        if (!PyBool_Check(object))
-            return refuse_scalar(d, i, "True or False", object);
-        argument->integer = object == Py_True;
-        return 0;
+        return decode_bool(d, i, object, &argument->integer);
     default:
-        return decode_text(d, i, object, argument);
+        return decode_text(c, i, object);
     }
 }
 

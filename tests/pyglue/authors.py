@@ -3,6 +3,7 @@
 Run by test_authors.py, on the extension module that is built from extension/.
 """
 
+import array
 import gc
 import os
 import signal
@@ -176,6 +177,90 @@ def test_what_counts_as_a_number_is_taken() -> None:
     assert go.echo_float(np.float32(2.5)) == 2.5
     assert go.echo_float(Float()) == 2.5
     assert go.echo_complex(2) == 2
+
+
+def test_numpys_scalars_are_taken_for_what_they_are() -> None:
+    for truth in (True, False):
+        for value in (np.bool_(truth), np.array(truth), dlpackgo.asarray(np.array(truth))):
+            assert go.echo_bool(value) is truth
+    for integer in (np.int8(-3), np.uint64(7), np.array(5), dlpackgo.asarray(np.array(5))):
+        assert go.echo_int(integer) == int(integer)
+    for real in (np.float16(0.5), np.float32(2.5), np.float64(-1), np.int32(3), np.array(1.5), np.bool_(True)):
+        assert go.echo_float(real) == float(real)
+        assert go.echo_complex(real) == float(real)
+    for number in (np.complex64(1 - 2j), np.complex128(3j), np.array(1j), dlpackgo.asarray(np.array(2 - 1j))):
+        assert go.echo_complex(number) == complex(number)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("function", "wrong"),
+    [
+        (go.echo_bool, (1, 0, np.int64(1), np.float64(0), np.array([True]), np.str_("x"), np.array(1))),
+        (go.echo_int, (np.bool_(True), np.float64(1), np.complex64(1), np.array([1, 2]), np.str_("1"))),
+        (go.echo_float, (np.complex64(1 + 2j), np.complex128(1), np.array(1j), np.str_("1.5"), np.bytes_(b"1.5"),
+                         np.datetime64(3, "s"), np.timedelta64(3, "s"), np.array([1.5, 2.5]))),
+        (go.echo_complex, (np.str_("1j"), np.bytes_(b"1"), np.datetime64(3, "s"), np.array([1j, 2j]))),
+        (go.echo_string, (np.bytes_(b"x"), bytearray(b"x"), np.array("x"))),
+    ],
+    ids=lambda v: getattr(v, "__name__", None),
+)  # fmt: skip
+def test_scalars_that_would_lose_something_are_refused(function: Any, wrong: Any) -> None:
+    for value in wrong:
+        with pytest.raises(TypeError, match="argument x must be"):
+            function(value)
+
+
+def test_text_and_numbers_of_subclasses_are_taken() -> None:
+    assert go.echo_string(np.str_("é")) == "é"
+    assert go.echo_bytes(np.bytes_(b"x\0y")) == b"x\0y"
+    assert go.echo_int(signal.SIGINT) == signal.SIGINT
+
+
+BUFFERS: dict[str, Callable[[], Any]] = {
+    "bytearray": lambda: bytearray(b"x\0y"),
+    "memoryview": lambda: memoryview(b"x\0y"),
+    "writable memoryview": lambda: memoryview(bytearray(b".x\0y."))[1:4],
+    "array": lambda: array.array("B", b"x\0y"),
+    "signed": lambda: array.array("b", b"x\0y"),
+    "NumPy": lambda: np.frombuffer(b"x\0y", np.uint8),
+    "Tensor": lambda: dlpackgo.asarray(b"x\0y"),
+    "cast": lambda: memoryview(array.array("h", b"x\0y\0"))[:1].cast("B"),
+}
+
+
+@pytest.mark.parametrize("kind", BUFFERS)
+def test_bytes_are_taken_from_every_buffer_of_them(kind: str) -> None:
+    buffer = BUFFERS[kind]()
+    assert go.echo_bytes(buffer) == bytes(buffer)
+    assert go.echo_bytes(memoryview(bytearray())) == b""
+
+
+def test_a_buffer_is_held_while_go_has_it_and_given_back_after_the_call() -> None:
+    buffer, seen = bytearray(b"text"), []
+
+    class Resizes:
+        def __index__(self) -> int:
+            with pytest.raises(BufferError, match="re-sized"):
+                buffer.extend(b"more")
+            seen.append(len(buffer))
+            return 3
+
+    assert go.length_and(buffer, Resizes()) == 4 + 3
+    assert seen == [4]
+    buffer.extend(b"more")
+    with pytest.raises(TypeError):
+        go.length_and(buffer, "no number")
+    buffer.extend(b"and more")
+    assert go.echo_bytes(buffer) == b"textmoreand more"
+
+
+def test_buffers_of_something_else_than_bytes_in_a_row_are_refused_with_the_way_out() -> None:
+    with pytest.raises(TypeError, match=r"argument x must be bytes; .* 8 bytes each: pass memoryview\(x\)\.cast"):
+        go.echo_bytes(np.ones(3))
+    for strided in (memoryview(b"abcdef")[::2], np.zeros((4, 4), np.uint8).T[1:]):
+        with pytest.raises(BufferError, match=r"argument x must be bytes in a row.*pass bytes\(x\)"):
+            go.echo_bytes(strided)
 
 
 def test_an_error_of_a_conversion_reaches_the_caller() -> None:

@@ -37,6 +37,7 @@ func init() {
 	m.Def("echo_complex", pyglue.Args("x"), pyglue.Func1(echo[complex128]))
 	m.Def("echo_string", pyglue.Args("x"), pyglue.Func1(echo[string]))
 	m.Def("echo_bytes", pyglue.Args("x"), pyglue.Func1(echo[[]byte]))
+	m.Def("length_and", pyglue.Args("x", "n"), pyglue.Func2(func(x []byte, n int) (int, error) { return len(x) + n, nil }))
 	m.Def("given", pyglue.Args("x=None", "n=7"), pyglue.Func2(given))
 	m.Def("several", pyglue.Func0R3(func() (int, string, *safe.Tensor, error) {
 		tensor, err := safe.New[int32](2)
