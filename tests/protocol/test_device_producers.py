@@ -227,7 +227,7 @@ def test_a_consumer_on_the_host_gets_the_producers_copy(copy: bool | None) -> No
         assert asked["dl_device"] == (CPU, 0)
         assert asked.get("copy") is copy
         assert asked.get("stream") is None
-        assert (fields.device, fields.flags & IS_COPIED) == ((CPU, 0), IS_COPIED)
+        assert (fields.device, (fields.flags or 0) & IS_COPIED) == ((CPU, 0), IS_COPIED)
         if copy is None:
             assert fields.data == producer.copies[-1].address
 
@@ -300,7 +300,8 @@ def test_a_copy_on_the_device_is_believed_when_it_lies_elsewhere(flag: int) -> N
     assert tuple(tensor.device) == (CUDA, 0)
     producer.asked.clear()
     fields = peek(imported(producer).__dlpack__(copy=True, max_version=LATEST))
-    assert (fields.device, fields.flags & IS_COPIED, fields.data) == ((CUDA, 0), IS_COPIED, producer.copies[-1].address)
+    assert (fields.device, fields.data) == ((CUDA, 0), producer.copies[-1].address)
+    assert (fields.flags or 0) & IS_COPIED
 
 
 @pytest.mark.case("S-6")

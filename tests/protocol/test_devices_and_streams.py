@@ -142,7 +142,8 @@ def test_a_view_never_begins_before_the_memory_of_a_handle() -> None:
 
 @pytest.mark.case("ST-2")
 def test_integers_of_other_libraries_are_streams_too_and_producers_see_pythons() -> None:
-    producer, tensor = device_tensor((CUDA, 0))
+    producer, ours = device_tensor((CUDA, 0))
+    tensor: Any = ours
     for stream in (np.int64(1), np.uint8(2), np.int32(12345)):
         tensor.__dlpack__(stream=stream, max_version=(1, 0))
         (asked,) = producer.asked[-1:]
@@ -162,6 +163,7 @@ def test_an_error_while_a_stream_is_read_reaches_the_caller(error: type[BaseExce
         def __index__(self) -> int:
             raise error
 
-    _, tensor = device_tensor((CUDA, 0))
+    _, ours = device_tensor((CUDA, 0))
+    tensor: Any = ours
     with pytest.raises(error):
         tensor.__dlpack__(stream=Stream(), max_version=(1, 0))

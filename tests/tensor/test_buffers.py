@@ -241,6 +241,8 @@ def test_an_error_of_a_buffer_reaches_the_caller(error: type[BaseException]) -> 
 def test_a_list_with_a_length_of_its_own_is_believed_or_raises_what_it_raises() -> None:
     class Lists(list[Any]):
         calls = 0
+        good: int
+        said: int
 
         def __len__(self) -> int:
             self.calls += 1

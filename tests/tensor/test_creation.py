@@ -155,7 +155,7 @@ def test_only_elements_of_the_width_that_is_written_are_filled(dtype: Any) -> No
         lambda: dlpackgo.asarray([1, 0, 1], dtype=dtype),
     ):
         with pytest.raises((TypeError, BufferError)):
-            make()
+            make()  # type: ignore[no-untyped-call]
 
 
 @pytest.mark.parametrize("bits", [8, 16, 32, 64])
@@ -211,6 +211,6 @@ def test_what_is_no_number_is_refused_whatever_the_dtype(thing: Any) -> None:
 
 def test_the_masked_element_is_no_number() -> None:
     with pytest.raises(BufferError, match="masked"):
-        dlpackgo.full((1,), np.ma.masked)
+        dlpackgo.full((1,), np.ma.masked)  # type: ignore[arg-type]
     with pytest.raises(BufferError, match="masked"):
         dlpackgo.asarray([1.0, np.ma.masked])
