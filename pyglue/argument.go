@@ -33,6 +33,9 @@ type parameter struct {
 	dtype    ffi.DLDataType // of views; the zero value for any dtype
 }
 
+// isView reports whether the argument is a view, which is good for the call.
+func (p parameter) isView() bool { return p.kind == C.KIND_VIEW || p.kind == C.KIND_MUTABLE_VIEW }
+
 // decoder reads an argument of type T from its place in the frame.
 type decoder[T any] struct {
 	parameter parameter

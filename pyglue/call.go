@@ -30,10 +30,30 @@ func dlpackgoCall(frame *C.call_frame) {
 	if frame.collect {
 		safe.Collect()
 	}
-	if err := functions[frame.function](frame); err != nil {
+	call := functions[frame.function]
+	if safe.Debugging() {
+		call = watched
+	}
+	if err := call(frame); err != nil {
 		fail(frame, err)
 	}
 	returned = true
+}
+
+// watched makes a call whose views end for good when it does.
+func watched(frame *C.call_frame) error {
+	watch, err := safe.NewWatch()
+	if err != nil {
+		return err
+	}
+	defer watch.End()
+	for i, parameter := range parametersOf[frame.function] {
+		argument := &frame.arguments[i]
+		if parameter.isView() && bool(argument.given) {
+			watch.Over(unsafe.Pointer(&argument.tensor.view))
+		}
+	}
+	return functions[frame.function](frame)
 }
 
 // cancelable is a context, and what cancels it.

@@ -112,8 +112,11 @@ func (d *declaration) signature() string {
 	return fmt.Sprintf("%s(%s)\n--\n\n%s", d.name, strings.Join(d.parameters, ", "), strings.TrimSpace(d.doc))
 }
 
-// functions are the Go functions by the numbers that frames carry.
-var functions []func(*C.call_frame) error
+// functions are the Go functions by the numbers that frames carry, and parametersOf what they take.
+var (
+	functions    []func(*C.call_frame) error
+	parametersOf [][]parameter
+)
 
 // toC writes the declaration into C memory, where it stays as long as the process.
 func (d *declaration) toC() *C.call_declaration {
@@ -135,6 +138,7 @@ func (d *declaration) toC() *C.call_declaration {
 	for o, overload := range unsafe.Slice(overloads, len(d.overloads)) {
 		overload.function = C.int32_t(len(functions))
 		functions = append(functions, d.overloads[o].call)
+		parametersOf = append(parametersOf, d.overloads[o].parameters)
 		for i, parameter := range d.overloads[o].parameters {
 			overload.dtypes[i] = C.DLDataType{
 				code:  C.uint8_t(parameter.dtype.Code),

@@ -18,6 +18,7 @@
 // Optional[T] may be left out. A context.Context, as first parameter, is no argument in Python: it is canceled by Ctrl-C.
 //
 // Views are borrowed: their memory is there until the function returns and no longer. Keep a *safe.Tensor, or a copy.
+// With safe.SetDebug, a view that was kept is an error wherever it is used; without, it may be anything.
 //
 // # Results
 //

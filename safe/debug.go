@@ -25,7 +25,9 @@ var reporter atomic.Pointer[func(error)]
 //     LeakError with the stack that made it;
 //   - lent tensors are not used again but watched, and a callee that wrote into one or called its deleter after the call
 //     is reported as a KeptError with the stack that lent it, at the next Lend and by CheckLoans. A callee that only reads
-//     is found when the program is built with -asan.
+//     is found when the program is built with -asan;
+//   - views that a Go function got as arguments of a call from Python, and kept, are a ReleasedError wherever they are used
+//     after it. Otherwise they may be that, or anything.
 //
 // report may be called from any goroutine, and several at once.
 func SetDebug(report func(error)) {
@@ -35,6 +37,9 @@ func SetDebug(report func(error)) {
 	}
 	reporter.Store(&report)
 }
+
+// Debugging reports whether SetDebug has switched debugging on.
+func Debugging() bool { return debugging() }
 
 // debugging reports whether SetDebug has switched debugging on.
 func debugging() bool { return reporter.Load() != nil }

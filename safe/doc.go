@@ -91,7 +91,8 @@ found, what is accepted, and what to do. What the validator refuses comes as the
 # Finding mistakes
 
 [SetDebug] reports tensors that were forgotten, with the stack that made them, and loans that were kept, with the stack that
-lent them. [Live] counts what C holds, for tests.
+lent them; views that a function called from Python keeps beyond the call are an error then wherever they are used. [Live]
+counts what C holds, for tests.
 
 # Coming from Rust
 

@@ -213,7 +213,7 @@ func describe(t *ffi.DLTensor, v AnyView) {
 
 // putAddress writes an address into memory of C, as a number: it may be a pointer to Go, which is pinned then, and is no
 // business of the write barrier. That would also look at what is replaced, which may be an address that nobody has any more.
-func putAddress[P *int64 | unsafe.Pointer](field *P, address unsafe.Pointer) {
+func putAddress[P *int64 | *metadata | unsafe.Pointer](field *P, address unsafe.Pointer) {
 	*(*uintptr)(unsafe.Pointer(field)) = uintptr(address)
 }
 

@@ -386,6 +386,26 @@ def test_a_tensor_argument_may_be_returned() -> None:
     assert go.same(array).readonly
 
 
+@pytest.mark.parametrize("name", ["keep_views", "keep_views_interruptible"])
+@pytest.mark.parametrize("given", [False, True])
+def test_views_kept_beyond_their_call_are_errors_while_debugging(name: str, given: bool) -> None:
+    x, out, y = np.arange(3.0) + 7, np.zeros(2), np.arange(5)
+    go.debug(True)
+    try:
+        for _ in range(3):
+            out[:] = 0
+            assert getattr(go, name)(x, out, y if given else None) == 7
+            assert out[0] == 3
+            go.given()  # uses the stack for something else
+            with pytest.raises(BufferError) as problem:
+                go.use_kept_views()
+            assert str(problem.value).count("has outlived its memory") == 2 + given
+            assert out[1] == 0
+    finally:
+        go.debug(False)
+    assert getattr(go, name)(x, out, y) == 7
+
+
 def test_a_tensor_kept_by_go_keeps_the_memory_until_it_is_let_go() -> None:
     producer = float64_producer()
     np.frombuffer(producer.buffer, np.float64)[:3] = [1, 2, 4]

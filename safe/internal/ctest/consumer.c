@@ -5,6 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../view.h"
+
+void *ctest_borrow(const DLTensor *tensor)
+{
+    dlpackgo_borrowed *borrowed = malloc(sizeof *borrowed);
+    dlpackgo_borrow(borrowed, tensor, 0);
+    return borrowed;
+}
+
 void ctest_ignore(void *anything)
 {
     (void)anything;

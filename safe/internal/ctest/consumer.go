@@ -23,6 +23,9 @@ func tensor(t *ffi.DLTensor) *C.DLTensor { return (*C.DLTensor)(unsafe.Pointer(t
 
 func extents(shape []int64) *C.int64_t { return (*C.int64_t)(unsafe.SliceData(shape)) }
 
+// Borrow returns a dlpackgo_view of t, with its metadata behind it, to be freed with FreeAllocated.
+func Borrow(t *ffi.DLTensor) unsafe.Pointer { return C.ctest_borrow(tensor(t)) }
+
 // Ignore calls an empty C function.
 func Ignore(p unsafe.Pointer) { C.ctest_ignore(p) }
 

@@ -6,6 +6,9 @@
 
 #include "../../../ffi/dlpack_abi.h"
 
+/* A view of a tensor, as C makes it of an argument, in memory to be freed with ctest_free. */
+void *ctest_borrow(const DLTensor *tensor);
+
 /* An empty function, for the price of a call. */
 void ctest_ignore(void *anything);
 

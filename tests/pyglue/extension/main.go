@@ -62,6 +62,13 @@ func init() {
 	m.Def("keep", pyglue.Args("x"), pyglue.Func1R0(keep))
 	m.Def("kept_sum", pyglue.Func0(keptSum))
 	m.Def("let_go", pyglue.Func0R0(letGo))
+	m.Def("debug", pyglue.Args("on"), pyglue.Func1R0(debug))
+	m.Def("keep_views", pyglue.Args("x", "out", "y=None"), pyglue.Func3(keepViews))
+	m.Def("keep_views_interruptible", pyglue.Args("x", "out", "y=None"), pyglue.FuncContext3(
+		func(_ context.Context, x safe.View[float64], out safe.MutView[float64], y pyglue.Optional[safe.AnyView]) (float64, error) {
+			return keepViews(x, out, y)
+		}))
+	m.Def("use_kept_views", pyglue.Func0R0(useKeptViews))
 	m.Def("forget", pyglue.Args("x"), pyglue.Func1R0(func(*safe.Tensor) error { return nil }))
 	m.Def("slice", pyglue.Args("n"), pyglue.Func1(slice))
 	m.Def("collect", pyglue.Func0R0(collect))
@@ -207,6 +214,37 @@ func addInto(a safe.View[float64], out safe.MutView[float64]) error {
 }
 
 var kept *safe.Tensor
+
+func debug(on bool) error {
+	safe.SetDebug(nil)
+	if on {
+		safe.SetDebug(func(error) {})
+	}
+	return nil
+}
+
+// keptViews are the arguments of a call that an author has kept, which is a mistake.
+var keptViews struct {
+	x   safe.View[float64]
+	out safe.MutView[float64]
+	y   pyglue.Optional[safe.AnyView]
+}
+
+func keepViews(x safe.View[float64], out safe.MutView[float64], y pyglue.Optional[safe.AnyView]) (float64, error) {
+	keptViews.x, keptViews.out, keptViews.y = x, out, y
+	if err := out.Set(float64(x.Size()), 0); err != nil {
+		return 0, err
+	}
+	return x.At(0)
+}
+
+// useKeptViews fails with all that is wrong with them.
+func useKeptViews() error {
+	_, reading := keptViews.x.At(0)
+	writing := keptViews.out.Set(1, 0)
+	_, slicing := keptViews.y.Value.Slice(0, 0, 1, 1)
+	return errors.Join(reading, writing, slicing)
+}
 
 func keep(x *safe.Tensor) error {
 	kept = x
