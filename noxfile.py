@@ -170,7 +170,7 @@ def format_sources(session: nox.Session) -> None:
 def lint(session: nox.Session) -> None:
     """Check formatting, types and the usual mistakes in Go, C and Python, and the stubs against the module."""
     tools = ["-r", "tools/requirements.txt", "-r", "tools/requirements-lint.txt"]
-    requirements = [*tools, "numpy", "-c", "tests/requirements.txt"]
+    requirements = [*tools, "numpy", "pytest", "hypothesis", "-c", "tests/requirements.txt"]
     provide(session, *requirements, built=wheel(session))
     session.run("ruff", "check")
     session.run("ruff", "format", "--check")
