@@ -22,6 +22,7 @@ import toolchain  # noqa: E402
 VENV = ROOT / ".venv"
 REPORTS = VENV / "reports"
 STATICCHECK = "honnef.co/go/tools/cmd/staticcheck@v0.8.2"
+OLDEST_NUMPY = "numpy==1.26.4"
 
 # Their C needs Python's symbols, so a Go test binary with them does not link: they are tested through Python.
 NEEDS_PYTHON = {f"github.com/dlpackgo/dlpackgo/{name}" for name in ("capsule", "pyglue")}
@@ -221,10 +222,20 @@ def frameworks(session: nox.Session) -> None:
     run_pytest(session, "examples")
 
 
+@nox.session(name="frameworks-table", venv_backend="none")
+def frameworks_table(session: nox.Session) -> None:
+    """Try every library live in the environments of frameworks, cuda and oldest-numpy, and write the README's table."""
+    for environment, names in (("frameworks", ()), ("cuda", ("CuPy",)), ("oldest-numpy", ("NumPy",))):
+        python = VENV / environment / "bin" / "python"
+        if not python.exists():
+            session.error(f"nox -s {environment} has to run first")
+        session.run(str(python), "tests/frameworks/matrix.py", *names, external=True)
+
+
 @nox.session(name="oldest-numpy", python=MAIN_PYTHON)
 def oldest_numpy(session: nox.Session) -> None:
     """Exchange arrays with the oldest NumPy that is supported."""
-    provide(session, "pytest", "hypothesis", "numpy==1.26.4", built=wheel(session))
+    provide(session, "pytest", "hypothesis", OLDEST_NUMPY, built=wheel(session))
     run_pytest(session, "tests/frameworks/test_numpy_oldest.py")
 
 

@@ -69,6 +69,21 @@ def test_a_dtype_crosses(library: Library, consumer: Library, dtype: str) -> Non
     assert consumer.address(taken) == library.address(array)
 
 
+def test_a_reversed_array_of_cupy_is_refused_for_the_strides_that_it_tells(cuda: Cuda) -> None:
+    """It divides the bytes of a negative stride as if they were a huge positive number."""
+    array = require(CUPY).numbered(4, 6)[::-1]
+    with pytest.raises(BufferError, match=r"strides\[0\] is \d+ with extent 4"):
+        dlpackgo.from_dlpack(array)
+
+
+def test_bfloat16_of_cupy_crosses(cuda: Cuda, consumer: Library) -> None:
+    pytest.importorskip("ml_dtypes")
+    array = require(CUPY).module.zeros(3, "bfloat16")
+    tensor = dlpackgo.from_dlpack(array)
+    assert tensor.dtype == "bfloat16"
+    assert consumer.address(consumer.take(tensor)) == tensor.data_ptr == CUPY.address(array)
+
+
 def test_the_second_device_stays_the_second(library: Library, consumer: Library, cuda: Cuda) -> None:
     if library.module.cuda.runtime.getDeviceCount() < 2 if library is CUPY else library.module.cuda.device_count() < 2:
         pytest.skip("one device only")

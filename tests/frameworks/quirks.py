@@ -75,7 +75,7 @@ def page() -> str:
         "",
         "What each library gives to `dlpackgo.from_dlpack`, and what it does with a Tensor. Every cell is a test, run",
         "against the versions named here (`nox -s frameworks`, CuPy: `nox -s cuda`). `python -m dlpackgo info` tries what",
-        "is installed where you are.",
+        "is installed where you are; the [README](../README.md#with-which-libraries) has its lines, as they were last seen.",
         "",
         "<!-- written by tests/frameworks/quirks.py from quirks.toml -->",
         "",

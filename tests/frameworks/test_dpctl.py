@@ -32,6 +32,16 @@ def test_an_array_is_shared_on_its_device_and_goes_back(dpt: Any) -> None:
     assert dpt.asnumpy(back).tolist() == [[3, 4, 5]]
 
 
+def test_reversed_and_empty_memory_of_its_device_does_not_go_back(dpt: Any) -> None:
+    """Its importer counts the bytes of axes with positive strides only, and is wrong about NULL data."""
+    with pytest.raises(ValueError, match="can not accommodate"):
+        dpt.from_dlpack(dlpackgo.from_dlpack(dpt.zeros((4, 6)))[::-1])
+    empty = dlpackgo.from_dlpack(dpt.zeros((0, 3)))
+    assert empty.shape == (0, 3)
+    with pytest.raises(TypeError, match="__cinit__"):
+        dpt.from_dlpack(empty)
+
+
 def test_the_host_does_not_read_it(dpt: Any) -> None:
     tensor = dlpackgo.from_dlpack(dpt.ones(3, dtype="float32"))
     for read in (memoryview, dlpackgo.Tensor.tolist, dlpackgo.Tensor.numpy, dlpackgo.stats.mean):

@@ -1,4 +1,4 @@
-"""tinygrad: no DLPack, but realized tensors whose buffer can be shared."""
+"""tinygrad: no DLPack, but realized tensors that can be copied into a buffer."""
 
 from typing import Any
 
@@ -8,6 +8,7 @@ from adapters import BY_NAME
 from quirks_tests import QuirksTests
 
 import dlpackgo
+from dlpackgo._libraries import buffer_address
 
 
 class TestQuirks(QuirksTests):
@@ -24,7 +25,9 @@ def test_it_is_refused_with_the_way_out(tinygrad: Any) -> None:
         dlpackgo.from_dlpack(tinygrad.Tensor(np.ones(2), device="NPY"))
 
 
-def test_the_buffer_of_a_realized_tensor_is_shared(tinygrad: Any) -> None:
-    array = np.arange(3.0)
-    tensor = dlpackgo.asarray(tinygrad.Tensor(array, device="NPY").realize().data())
+def test_the_data_of_a_realized_tensor_is_a_copy_that_is_shared(tinygrad: Any) -> None:
+    realized = tinygrad.Tensor(np.arange(3.0), device="NPY").realize()
+    data = realized.data()
+    tensor = dlpackgo.asarray(data)
     assert (tensor.tolist(), str(tensor.dtype)) == ([0, 1, 2], "float64")
+    assert tensor.data_ptr == buffer_address(data) != buffer_address(realized.data())
