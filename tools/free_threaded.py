@@ -50,7 +50,8 @@ def fetch_source(folder: Path) -> Path:
 def build(source: Path, prefix: Path, tsan: bool) -> None:
     """Configure, make and install."""
     environment = dict(os.environ)
-    options = ["--disable-gil", f"--prefix={prefix}", "--without-static-libpython", "--disable-test-modules"]
+    left_out = ["--without-static-libpython", "--disable-test-modules", "--with-ensurepip=no"]
+    options = ["--disable-gil", f"--prefix={prefix}", *left_out]
     if tsan:
         clang = next((name for name in ("clang", "clang-20", "clang-19", "clang-18") if shutil.which(name)), None)
         if clang is None:

@@ -89,7 +89,9 @@ def missing() -> list[str]:
 
 def cgo_flags() -> list[str]:
     """The C flags for the running Python."""
-    flags = ["-O2", "-flto", "-g0", f"-I{sysconfig.get_path('include')}"]
+    flags = ["-O2", "-g0", f"-I{sysconfig.get_path('include')}"]
+    if "clang" not in (find_compiler() or ""):  # whose objects the usual linker does not read then
+        flags.append("-flto")
     if ABI3:
         flags.append(f"-DPy_LIMITED_API={ABI3_HEX}")
     if importlib.util.find_spec("numpy"):
