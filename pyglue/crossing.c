@@ -88,9 +88,6 @@ static bool is_quick(const call *c)
     return elements < d->quick_below;
 }
 
-/* Whether Go knows this thread. When it first sees one, it blocks signals for a moment. */
-static _Thread_local bool known_to_go __attribute__((tls_model("initial-exec")));
-
 crossing call_cross(call *c)
 {
     const call_declaration *d = c->function->declaration;
@@ -102,12 +99,10 @@ crossing call_cross(call *c)
         return cross_interruptibly(c);
     if (is_quick(c)) {
         dlpackgoCall(&c->frame);
-        if (!known_to_go) { /* a signal that came meanwhile was taken by a thread of Go's, and up to 3.12 Python would
-                               not notice before it next takes the GIL */
-            known_to_go = true;
-            if (PyErr_CheckSignals() < 0)
-                return INTERRUPTED;
-        }
+        /* A signal that comes meanwhile may be taken by a thread of Go's, whichever call it is, and up to 3.12 Python
+         * would not notice before it next takes the GIL. */
+        if (PyErr_CheckSignals() < 0)
+            return INTERRUPTED;
     } else {
         Py_BEGIN_ALLOW_THREADS dlpackgoCall(&c->frame);
         Py_END_ALLOW_THREADS
