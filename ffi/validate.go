@@ -63,7 +63,11 @@ func judgeTensor(t *DLTensor, flags Flags) Fault {
 	}
 	shape, strides := t.Extents(), t.Steps()
 	found := measureExtents(shape, strides)
-	size, fits := checkedPackedSize(t.DType, flags, found.product)
+	width := t.DType.bits()
+	size, fits := multiply(found.product, width/8)
+	if width%8 != 0 { // else a call less
+		size, fits = checkedPackedSize(t.DType, flags, found.product)
+	}
 	switch {
 	case found.least < 0 || found.oversized || !fits:
 		return extentFault(t.DType, flags, shape)
@@ -121,22 +125,21 @@ type extents struct {
 }
 
 func measureExtents(shape, strides []int64) extents {
-	product, least, oversized, rowMajor := int64(1), int64(1), false, true
+	product, beyond := uint64(1), uint64(0) // what of the products goes beyond 63 bits
+	least, rowMajor := int64(1), true
 	for axis := len(shape) - 1; axis >= 0; axis-- {
 		extent := shape[axis]
 		if extent <= 1 {
 			least = min(least, extent)
 			continue
 		}
-		if strides != nil && strides[axis] != product {
+		if axis < len(strides) && strides[axis] != int64(product) {
 			rowMajor = false
 		}
-		var fits bool
-		if product, fits = multiply(product, extent); !fits {
-			oversized = true
-		}
+		high, low := bits.Mul64(product, uint64(extent))
+		product, beyond = low, beyond|high|low>>63
 	}
-	return extents{product, least, oversized, rowMajor}
+	return extents{int64(product), least, beyond != 0, rowMajor}
 }
 
 // extentFault names the axis at which a shape goes wrong: the first of negative extent, else the one that takes the
