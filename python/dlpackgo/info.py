@@ -91,7 +91,7 @@ def _print_text() -> None:
     print(layout.format(**{column: column for column in COLUMNS}))
     reasons = []
     for row in rows():
-        print(layout.format(**row), flush=True)
+        print(layout.format(**{column: cell.replace("`", "") for column, cell in row.items()}), flush=True)
         reasons += [f"{row['library']}, {line}" for line in row["reasons"].splitlines()]
     absent = [library.name for library in LIBRARIES if not library.installed]
     print(f"\nnot installed: {', '.join(absent) or 'none'}")
