@@ -43,10 +43,10 @@ type decoder[T any] struct {
 }
 
 func (d *decoder[T]) from(a *C.call_argument) T {
-	if d.decode == nil {
-		return safe.BorrowFromC[T](unsafe.Pointer(&a.tensor.view))
+	if d.decode != nil {
+		return d.decode(a)
 	}
-	return d.decode(a)
+	return safe.BorrowFromC[T](unsafe.Pointer(&a.tensor.view))
 }
 
 // decoderOf picks the decoder for T, once, when a function is declared. T must be one of the types in the package

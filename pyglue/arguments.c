@@ -395,6 +395,54 @@ int call_decode_arguments(call *c)
     return 0;
 }
 
+/* --- the short way ------------------------------------------------------------------------------------------------ */
+
+bool call_is_plain(const call_declaration *d)
+{
+    bool plain = d->overload_count == 1 && !d->any_device && d->parameter_count > 0;
+    for (int i = 0; i < d->parameter_count; i++)
+        plain = plain && d->parameters[i].kind == KIND_VIEW && !d->parameters[i].optional;
+    return plain;
+}
+
+/* The view of an argument that takes none of Python's code to make. False for every other, and every fault. */
+static inline bool borrow_plainly(call *c, int i, PyObject *object)
+{
+    call_argument *argument = &c->frame.arguments[i];
+    DLTensor array;
+    uint64_t flags;
+    if (Tensor_Check(object)) {
+        TensorObject *tensor = (TensorObject *)object;
+        if (SHARED_READ(tensor->closed) || tensor->view.device.device_type != kDLCPU)
+            return false;
+        dlpackgo_borrow(&argument->tensor, &tensor->view, tensor->flags);
+        c->used[i] = tensor;
+    } else {
+        if (!numpy_lane_takes(object) || !numpy_describe(object, &array, &flags, c->extents[i]))
+            return false;
+        dlpackgo_borrow(&argument->tensor, &array, flags);
+        c->used[i] = NULL;
+    }
+    argument->given = true;
+    c->held[i] = NULL;
+    return true;
+}
+
+bool call_decode_plainly(call *c, PyObject *const *args)
+{
+    const call_declaration *d = c->function->declaration;
+    const call_overload *overload = d->overloads;
+    for (int i = 0; i < d->parameter_count; i++)
+        if (!borrow_plainly(c, i, args[i]) || !call_accepts(overload, i, c->frame.arguments[i].tensor.metadata.dtype))
+            return false;
+    for (int i = 0; i < d->parameter_count; i++)
+        if (c->used[i] != NULL)
+            tensor_hold(c->used[i]);
+    c->decoded = d->parameter_count;
+    c->frame.function = overload->function;
+    return true;
+}
+
 void call_drop_arguments(call *c)
 {
     for (int i = 0; i < c->decoded; i++) {

@@ -10,6 +10,7 @@
 /* What a Python function object carries. Functions live as long as the process. */
 typedef struct {
     PyObject_HEAD call_declaration *declaration;
+    bool plain;                          /* all parameters are views to read, of one form: see call_decode_plainly */
     PyObject *names[CALL_MAX_ARGUMENTS]; /* interned */
     PyMethodDef definition;
 } FunctionObject;
@@ -46,11 +47,21 @@ static inline bool call_has_tensor(const call *c, int i)
 int call_match_arguments(call *c, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
 int call_decode_arguments(call *c);
 void call_drop_arguments(call *c);
+/* The short way past matching, decoding and choosing, for as many positional arguments as there are parameters: takes
+ * them all when each is a tensor of ours or of NumPy's, of the right dtype, on the host. False, without an exception
+ * and with nothing to drop, when it takes the long way, or the words that are said there. */
+bool call_decode_plainly(call *c, PyObject *const *args);
+bool call_is_plain(const call_declaration *d);
 /* Raises "linalg.matmul() argument a" and the complaint, which it takes over; returns -1. */
 int call_complain(PyObject *kind, const call_declaration *d, int i, PyObject *complaint);
 
 /* --- overloads.c --- */
 int call_choose_overload(call *c);
+static inline bool call_accepts(const call_overload *overload, int i, DLDataType dtype)
+{
+    DLDataType wanted = overload->dtypes[i];
+    return wanted.lanes == 0 || (wanted.code == dtype.code && wanted.bits == dtype.bits && wanted.lanes == dtype.lanes);
+}
 
 /* --- crossing.c --- */
 /* How a crossing went. Interrupted: an exception is set, and what the call gave is to be dropped. */

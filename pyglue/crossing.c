@@ -101,7 +101,7 @@ crossing call_cross(call *c)
         dlpackgoCall(&c->frame);
         /* A signal that comes meanwhile may be taken by a thread of Go's, whichever call it is, and up to 3.12 Python
          * would not notice before it next takes the GIL. */
-        if (PyErr_CheckSignals() < 0)
+        if (Py_Version < 0x030D0000 && PyErr_CheckSignals() < 0)
             return INTERRUPTED;
     } else {
         Py_BEGIN_ALLOW_THREADS dlpackgoCall(&c->frame);

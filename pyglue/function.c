@@ -59,8 +59,10 @@ static PyObject *call_function(PyObject *self, PyObject *const *args, Py_ssize_t
     c->decoded = 0;
     guard_drain_deferred();
     PyObject *result = NULL;
-    if (call_match_arguments(c, args, nargs, names) == 0 && call_decode_arguments(c) == 0 &&
-        call_choose_overload(c) == 0) {
+    bool short_way = c->function->plain && names == NULL && nargs == c->function->declaration->parameter_count &&
+                     call_decode_plainly(c, args);
+    if (short_way || (call_match_arguments(c, args, nargs, names) == 0 && call_decode_arguments(c) == 0 &&
+                      call_choose_overload(c) == 0)) {
         int crossed = call_cross(c);
         if (crossed == CROSSED && c->frame.error == ERROR_NONE)
             result = call_encode_results(c);
@@ -123,6 +125,7 @@ static PyObject *function_object(call_declaration *d, PyObject *module_name)
     if (self == NULL)
         return NULL;
     self->declaration = d;
+    self->plain = call_is_plain(d);
     for (int i = 0; i < d->parameter_count; i++)
         if ((self->names[i] = PyUnicode_InternFromString(d->parameters[i].name)) == NULL)
             return NULL;

@@ -376,6 +376,8 @@ PyObject *from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_t nargs,
     (void)module;
     import_request request;
     guard_drain_deferred();
+    if (nargs == 1 && names == NULL) /* as most ask: then there is nothing to settle */
+        return (PyObject *)import_any(args[0]);
     if (parse_arguments(&request, args, nargs, names) < 0)
         return NULL;
     return (PyObject *)settle(import_producer(args[0], &request), &request);

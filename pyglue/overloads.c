@@ -3,12 +3,6 @@
 
 #include <string.h>
 
-static bool accepts(const call_overload *overload, int i, DLDataType dtype)
-{
-    DLDataType wanted = overload->dtypes[i];
-    return wanted.lanes == 0 || (wanted.code == dtype.code && wanted.bits == dtype.bits && wanted.lanes == dtype.lanes);
-}
-
 /* The names of the dtypes that argument i may have, each once. */
 static PyObject *accepted_dtypes(const call_declaration *d, int i)
 {
@@ -38,7 +32,7 @@ static __attribute__((cold)) int refuse_dtypes(const call *c)
             continue;
         bool known = false;
         for (int o = 0; o < d->overload_count; o++)
-            known = known || accepts(&d->overloads[o], i, c->frame.arguments[i].tensor.metadata.dtype);
+            known = known || call_accepts(&d->overloads[o], i, c->frame.arguments[i].tensor.metadata.dtype);
         if (!known) {
             PyObject *accepted = accepted_dtypes(d, i);
             if (accepted == NULL)
@@ -76,8 +70,9 @@ int call_choose_overload(call *c)
     const call_declaration *d = c->function->declaration;
     for (int o = 0; o < d->overload_count; o++) {
         int i = 0;
-        while (i < d->parameter_count &&
-               (!call_has_tensor(c, i) || accepts(&d->overloads[o], i, c->frame.arguments[i].tensor.metadata.dtype)))
+        while (
+            i < d->parameter_count &&
+            (!call_has_tensor(c, i) || call_accepts(&d->overloads[o], i, c->frame.arguments[i].tensor.metadata.dtype)))
             i++;
         if (i == d->parameter_count) {
             c->frame.function = d->overloads[o].function;

@@ -12,7 +12,8 @@ int64_t tensor_live;
 /* --- allocation --------------------------------------------------------------------------------------------------- */
 
 #ifndef Py_GIL_DISABLED
-/* Dead objects, kept for the next one. Serialized by the GIL; free-threaded builds leave it to Python's allocator. */
+/* Dead objects, kept for the next one with their reference to the type. Serialized by the GIL; free-threaded builds
+ * leave it to Python's allocator. */
 enum { FREE_LIST_LIMIT = 64 };
 static TensorObject *free_list[FREE_LIST_LIMIT];
 static int free_list_length;
@@ -21,10 +22,14 @@ static int free_list_length;
 static TensorObject *take_object(void)
 {
 #ifndef Py_GIL_DISABLED
-    if (free_list_length > 0)
-        return free_list[--free_list_length];
+    if (free_list_length > 0) {
+        TensorObject *again = free_list[--free_list_length];
+        Py_SET_REFCNT((PyObject *)again, 1);
+        return again;
+    }
 #endif
-    return PyObject_Malloc(sizeof(TensorObject));
+    TensorObject *fresh = PyObject_Malloc(sizeof(TensorObject));
+    return fresh == NULL ? NULL : (TensorObject *)PyObject_Init((PyObject *)fresh, Tensor_Type);
 }
 
 static void give_object(TensorObject *self)
@@ -35,7 +40,9 @@ static void give_object(TensorObject *self)
         return;
     }
 #endif
+    PyTypeObject *type = Py_TYPE((PyObject *)self);
     PyObject_Free(self);
+    Py_DECREF((PyObject *)type);
 }
 
 TensorObject *tensor_allocate(int ndim)
@@ -51,7 +58,6 @@ TensorObject *tensor_allocate(int ndim)
             return (TensorObject *)PyErr_NoMemory();
         }
     }
-    PyObject_Init((PyObject *)self, Tensor_Type);
     self->owner = NULL;
     self->base = NULL;
     self->managed = NULL;
@@ -88,7 +94,6 @@ static void release_memory(TensorObject *self)
 static void tensor_dealloc(PyObject *object)
 {
     TensorObject *self = (TensorObject *)object;
-    PyTypeObject *type = Py_TYPE(object);
     if (SHARED_READ(trace_enabled))
         trace_death(self);
     if (self->weak_references != NULL)
@@ -98,7 +103,6 @@ static void tensor_dealloc(PyObject *object)
         free(self->view.shape);
     shared_count(&tensor_live, -1);
     give_object(self);
-    Py_DECREF((PyObject *)type);
 }
 
 /* --- sharing memory ----------------------------------------------------------------------------------------------- */

@@ -64,6 +64,17 @@ def find_compiler() -> str | None:
     return next((name for name in ("gcc", "cc", "clang") if shutil.which(name)), None)
 
 
+def is_gcc(compiler: str | None) -> bool:
+    """Whether a compiler is GCC, whatever its name."""
+    if compiler is None:
+        return False
+    try:
+        answer = subprocess.run([*shlex.split(compiler), "--version"], capture_output=True, text=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return False
+    return "Free Software Foundation" in answer
+
+
 def missing() -> list[str]:
     """One sentence for each thing that keeps this machine from building, each with the way out."""
     problems = []
@@ -89,8 +100,8 @@ def missing() -> list[str]:
 
 def cgo_flags() -> list[str]:
     """The C flags for the running Python."""
-    flags = ["-O2", "-g0", f"-I{sysconfig.get_path('include')}"]
-    if "clang" not in (find_compiler() or ""):  # whose objects the usual linker does not read then
+    flags = ["-O3", "-g0", f"-I{sysconfig.get_path('include')}"]
+    if is_gcc(find_compiler()):  # the usual linker does not read the objects that others make then
         flags.append("-flto")
     if ABI3:
         flags.append(f"-DPy_LIMITED_API={ABI3_HEX}")

@@ -1,0 +1,1 @@
+/tmp/me/python/dlpackgo/_refusals.py
