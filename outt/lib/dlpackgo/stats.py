@@ -1,1 +1,0 @@
-/tmp/me/python/dlpackgo/stats.py
