@@ -42,7 +42,7 @@ func TestAForgottenTensorIsReportedWithWhereItWasMade(t *testing.T) {
 	if err := found()[0]; !errors.As(err, &leak) || !errors.Is(err, safe.ErrLeaked) {
 		t.Fatalf("found %v", err)
 	}
-	requireEqual(t, leak.Tensor, "float32 (2 3) on cpu:0")
+	requireEqual(t, leak.Tensor, "float32 (2, 3) on cpu:0")
 	if !strings.Contains(leak.Stack, "safe_test.forget") || !strings.Contains(leak.Error(), "debug_test.go") {
 		t.Errorf("stack is %s", leak.Stack)
 	}
@@ -80,7 +80,7 @@ func TestACalleeThatKeepsALoanIsFound(t *testing.T) {
 			if err := found()[0]; !errors.As(err, &kept) || !errors.Is(err, safe.ErrKept) {
 				t.Fatalf("found %v", err)
 			}
-			requireEqual(t, kept.Tensor, "float32 (2 3) on cpu:0")
+			requireEqual(t, kept.Tensor, "float32 (2, 3) on cpu:0")
 			if !strings.Contains(kept.Stack, "safe_test.lendAndKeep") {
 				t.Errorf("stack is %s", kept.Stack)
 			}

@@ -33,7 +33,7 @@ func Example() {
 	if err != nil {
 		fmt.Println(err)
 	}
-	// Output: float32 (2 3) on cpu:0 adds up to 15
+	// Output: float32 (2, 3) on cpu:0 adds up to 15
 }
 
 func ExampleFromSlice() {
@@ -48,7 +48,7 @@ func ExampleFromSlice() {
 	v, _ := safe.ViewOf[float64](tensor)
 	last, _ := v.At(1, 1)
 	fmt.Println(tensor, last)
-	// Output: float64 (2 2) on cpu:0 40
+	// Output: float64 (2, 2) on cpu:0 40
 }
 
 func ExampleAdopt() {
@@ -174,7 +174,7 @@ func ExampleAsDLTensorMut() {
 	}
 	_ = v.Set(5, 1, 0)
 	fmt.Println(v, m.elements)
-	// Output: float64 (2 3) on cpu:0 [0 0 0 0 5 0 0 0]
+	// Output: float64 (2, 3) on cpu:0 [0 0 0 0 5 0 0 0]
 }
 
 func ExampleView_Rows() {

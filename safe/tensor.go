@@ -6,6 +6,7 @@ import "C"
 import (
 	"fmt"
 	"runtime"
+	"strings"
 	"unsafe"
 
 	"github.com/dlpackgo/dlpackgo/ffi"
@@ -270,8 +271,8 @@ func (v AnyView) String() string {
 	case v.stale():
 		return "view that has outlived its memory"
 	}
-	shape := fmt.Sprint(v.shape())
-	return fmt.Sprintf("%v (%s) on %v", v.meta.dtype, shape[1:len(shape)-1], v.meta.device)
+	shape := strings.ReplaceAll(strings.Trim(fmt.Sprint(v.shape()), "[]"), " ", ", ")
+	return fmt.Sprintf("%v (%s) on %v", v.meta.dtype, shape, v.meta.device)
 }
 
 // Data returns the elements of t as a slice over its own memory, to read and to write. It is good until t is closed or

@@ -49,7 +49,7 @@ func TestEmptyTensorsHaveNoDataAndNoPanics(t *testing.T) {
 	ctest.Delete(m)
 	slice := must(safe.FromSlice([]int32{}, 0, 4))
 	defer slice.Close()
-	requireEqual(t, slice.String(), "int32 (0 4) on cpu:0")
+	requireEqual(t, slice.String(), "int32 (0, 4) on cpu:0")
 }
 
 func TestImpossibleTensorsAreErrors(t *testing.T) {
@@ -239,5 +239,5 @@ func TestRowsAreCopiedAndMustBeEquallyLong(t *testing.T) {
 	requireError(t, err, safe.ErrLength)
 	empty := must(safe.CopyRows[int16](nil))
 	defer empty.Close()
-	requireEqual(t, empty.String(), "int16 (0 0) on cpu:0")
+	requireEqual(t, empty.String(), "int16 (0, 0) on cpu:0")
 }

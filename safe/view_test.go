@@ -312,7 +312,7 @@ func TestDeviceMemoryHasMetadataAndNoElements(t *testing.T) {
 	memory := count(16) // stands for memory of a GPU: nothing must touch it
 	gpu := ffi.DLDevice{DeviceType: ffi.CUDA, DeviceID: 1}
 	v := must(safe.FromRawPartsMut[float32](unsafe.Pointer(&memory[0]), gpu, []int64{4, 4}, nil))
-	requireEqual(t, v.String(), "float32 (4 4) on cuda:1")
+	requireEqual(t, v.String(), "float32 (4, 4) on cuda:1")
 	requireEqual(t, v.Device(), gpu)
 	requireEqual(t, must(v.Sub(1)).DataPtr(), uintptr(unsafe.Pointer(&memory[4])))
 	for name, access := range map[string]func() error{

@@ -29,7 +29,7 @@ func ExampleFromRGBA() {
 	green, _ := v.Slice(2, 1, 2, 1) // one channel of all pixels
 	_ = green.CopyFrom(slices.Repeat([]uint8{200}, 12))
 	fmt.Println(v, m.At(3, 2))
-	// Output: uint8 (3 4 4) on cpu:0 {0 200 0 0}
+	// Output: uint8 (3, 4, 4) on cpu:0 {0 200 0 0}
 }
 
 func ExampleToGray() {
