@@ -408,14 +408,18 @@ def free_threaded_package(session: nox.Session, name: str, *options: str, **envi
     prefix, folder = VENV / f"python3.13t{''.join(options)}", VENV / name
     session.run(sys.executable, "tools/free_threaded.py", str(prefix), *options, external=True)
     python = str(prefix / "bin" / "python3")
-    # By the pip of another Python, which no sanitizer slows down.
-    machine = [f"--platform={name}_{platform.machine()}" for name in ("manylinux_2_28", "manylinux2014", "linux")]
-    wanted = ["--only-binary=:all:", "--python-version=3.13", "--implementation=cp", "--abi=cp313t", *machine]
-    packages = ["setuptools", "numpy<2.5", "pytest", "hypothesis"]  # NumPy 2.5 has no wheel for 3.13t
+    # By the pip of another Python, which no sanitizer slows down; it would take modules of the stable ABI, too, that a
+    # Python without a GIL cannot load, and so only NumPy may bring any.
     site = prefix / "lib" / "python3.13t" / "site-packages"
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--only-binary=:all:", f"--target={site}"]
+    pip.append("--python-version=3.13")
+    native = [f"--platform={kind}_{platform.machine()}" for kind in ("manylinux_2_28", "manylinux2014", "linux")]
     if not (site / "hypothesis").exists():
-        pip = [sys.executable, "-m", "pip", "install", "--quiet", f"--target={site}", *wanted, *packages]
-        session.run(*pip, external=True)
+        session.run(
+            *pip, "--implementation=cp", "--abi=cp313t", *native, "numpy<2.5", external=True
+        )  # no newer one has a wheel
+        pure = ["--implementation=py", "--abi=none", "--platform=any"]
+        session.run(*pip, *pure, "setuptools", "pytest", "hypothesis", external=True)
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(
         ROOT / "python" / "dlpackgo", folder / "dlpackgo", ignore=shutil.ignore_patterns("*.so", "__pycache__")
@@ -440,8 +444,11 @@ def thread_sanitizer(session: nox.Session) -> None:
     """Run the tests of threads under ThreadSanitizer, without a GIL: nox -s thread-sanitizer -- 60 (seconds each, or 20)."""
     seconds = session.posargs[0] if session.posargs else "20"
     clang = find_clang()
-    if clang is None:
-        session.error("clang is not installed (Debian: apt install clang-19 libclang-rt-19-dev)")
+    symbolizer = shutil.which(str(clang).replace("clang", "llvm-symbolizer"))
+    if clang is None or symbolizer is None:  # the lists of known races name functions
+        session.error(
+            "clang or its symbolizer is not installed (Debian: apt install clang-19 libclang-rt-19-dev llvm-19)"
+        )
     name = "thread-sanitizer"
     quiet = {"TSAN_OPTIONS": "report_bugs=0"}
     python, folder = free_threaded_package(session, name, "--tsan", CC=str(clang), DLPACKGO_SANITIZER="thread", **quiet)
@@ -449,7 +456,7 @@ def thread_sanitizer(session: nox.Session) -> None:
     suppressions = VENV / f"{name}.supp"
     suppressions.write_text("".join(path.read_text() for path in known))
     # A race makes the test's process end with 66. pytest itself has none of our threads.
-    options = f"suppressions={suppressions}:exitcode=66:halt_on_error=0:history_size=4:second_deadlock_stack=1"
+    options = f"suppressions={suppressions}:external_symbolizer_path={symbolizer}:exitcode=66:history_size=4"
     environment = {"PYTHONPATH": str(folder), "DLPACKGO_STRESS_SECONDS": seconds, "TSAN_OPTIONS": options}
     session.run(python, "-m", "pytest", "tests/reliability/test_many_threads.py", external=True, env=environment)
 
