@@ -71,10 +71,6 @@ PEER_NAMES = {
 
 VALIDATES = "ours holds the whole descriptor against every rule of the standard before anything trusts it"
 OWN_STRUCT = "nanobind hands out the one struct that its array has anyway; ours makes one for each export"
-ASKS_TORCH = (
-    "every torch tensor is asked whether it requires a gradient and whether it is lazily negated, which DLPack cannot say and"
-    " tvm-ffi ignores: that takes 190 ns a tensor, most of it in torch's Python methods"
-)
 JAX_IS_PYTHON = "most of the time is JAX's own __dlpack__, which is Python code and looks at the version asked for"
 
 CAPSULE_CONSUMERS = ("nanobind", "dlpark", "pyo3_dlpack")
@@ -143,7 +139,6 @@ small, large = np.zeros(512), np.zeros(13_107_200)  # 4 kB, 100 MB
                 **each("PEER.Array(t)", *CAPSULE_CONSUMERS),
             },
             Bar("tvm-ffi", 0.45),
-            slower=ASKS_TORCH,
         ),
         Line(
             "JAX array",
@@ -482,21 +477,18 @@ pyo3_dlpack_a, pyo3_dlpack_b, pyo3_dlpack_c = (pyo3_dlpack.new(1000) for _ in ra
                 "dlpackgo, GIL released": "go.one(ta)",
                 **each("PEER.one(ta)", "nanobind", "tvm", "dlpark", "pyo3_dlpack"),
             },
-            slower=ASKS_TORCH,
         ),
         Line(
             "three PyTorch tensors",
             "go.three_quick(ta, tb, tc)",
             each("PEER.three(ta, tb, tc)", "nanobind", "tvm", "dlpark", "pyo3_dlpack"),
             Bar("tvm-ffi", 0.55),
-            slower=ASKS_TORCH,
         ),
         Line(
             "three PyTorch tensors, GIL released",
             "go.three(ta, tb, tc)",
             each("PEER.three(ta, tb, tc)", "tvm"),
             Bar("tvm-ffi", 0.62),
-            slower=ASKS_TORCH,
         ),
         Line(
             "three JAX arrays",

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "numpy.h"
-#include "producer.h"
+#include "torch.h"
 
 /* --- complaints --------------------------------------------------------------------------------------------------- */
 
@@ -138,6 +138,26 @@ static void keep_extents(DLTensor *tensor, int64_t *extents)
     tensor->strides = strides;
 }
 
+/* Validates a borrowed descriptor on the host, and takes its view. */
+static bool borrow_descriptor(DLTensor *tensor, call_argument *argument, int64_t *extents)
+{
+    dlpackgo_fault fault;
+    keep_extents(tensor, extents);
+    if (dlpackgo_validate(tensor, 0, &fault) < 0)
+        return false;
+    tensor->data = dlpackgo_first(tensor);
+    tensor->byte_offset = 0;
+    dlpackgo_borrow(&argument->tensor, tensor, 0);
+    return true;
+}
+
+static bool borrow_natively(PyObject *object, call_argument *argument, int64_t *extents)
+{
+    DLTensor tensor;
+    return torch_native_takes(object) && torch_native_describe(object, &tensor) &&
+           borrow_descriptor(&tensor, argument, extents);
+}
+
 /* The view that a C exchange API lends for the time of the call. It says nothing of writability, so that it serves for
  * reading only. 1: taken, 0: another way should be tried, -1: refused with an exception. */
 static int borrow_by_table(PyObject *object, call_argument *argument, int64_t *extents)
@@ -149,19 +169,12 @@ static int borrow_by_table(PyObject *object, call_argument *argument, int64_t *e
         return 0;
     bool torch = type->torch;
     DLTensor tensor;
-    dlpackgo_fault fault;
     if (type->api->dltensor_from_py_object_no_sync(object, &tensor) != 0)
         return PyErr_Occurred() && !exception_forgive(PyExc_Exception) ? -1 : 0;
     bool readable = tensor.ndim >= 0 && tensor.ndim <= DLPACKGO_MAX_NDIM &&
                     (tensor.ndim == 0 || (tensor.shape != NULL && tensor.strides != NULL));
-    if (tensor.device.device_type != kDLCPU || !readable)
+    if (tensor.device.device_type != kDLCPU || !readable || !borrow_descriptor(&tensor, argument, extents))
         return 0;
-    keep_extents(&tensor, extents);
-    if (dlpackgo_validate(&tensor, 0, &fault) < 0)
-        return 0;
-    tensor.data = dlpackgo_first(&tensor);
-    tensor.byte_offset = 0;
-    dlpackgo_borrow(&argument->tensor, &tensor, 0);
     return torch && torch_check(object, &tensor.dtype) < 0 ? -1 : 1;
 }
 
@@ -184,6 +197,8 @@ static int borrow(call *c, int i)
         return 0;
     if (numpy_lane_takes(object))
         return borrow_array(object, &c->frame.arguments[i], c->extents[i]);
+    if (kind == KIND_VIEW && borrow_natively(object, &c->frame.arguments[i], c->extents[i]))
+        return 1;
     return kind == KIND_VIEW ? borrow_by_table(object, &c->frame.arguments[i], c->extents[i]) : 0;
 }
 
@@ -417,10 +432,14 @@ static inline bool borrow_plainly(call *c, int i, PyObject *object)
             return false;
         dlpackgo_borrow(&argument->tensor, &tensor->view, tensor->flags);
         c->used[i] = tensor;
-    } else {
-        if (!numpy_lane_takes(object) || !numpy_describe(object, &array, &flags, c->extents[i]))
+    } else if (numpy_lane_takes(object)) {
+        if (!numpy_describe(object, &array, &flags, c->extents[i]))
             return false;
         dlpackgo_borrow(&argument->tensor, &array, flags);
+        c->used[i] = NULL;
+    } else {
+        if (!borrow_natively(object, argument, c->extents[i]))
+            return false;
         c->used[i] = NULL;
     }
     argument->given = true;

@@ -48,8 +48,8 @@ int call_match_arguments(call *c, PyObject *const *args, Py_ssize_t nargs, PyObj
 int call_decode_arguments(call *c);
 void call_drop_arguments(call *c);
 /* The short way past matching, decoding and choosing, for as many positional arguments as there are parameters: takes
- * them all when each is a tensor of ours or of NumPy's, of the right dtype, on the host. False, without an exception
- * and with nothing to drop, when it takes the long way, or the words that are said there. */
+ * them all when each is a plain tensor of ours, NumPy's or torch's, of the right dtype, on the host. False, without an
+ * exception and with nothing to drop, when it takes the long way, or the words that are said there. */
 bool call_decode_plainly(call *c, PyObject *const *args);
 bool call_is_plain(const call_declaration *d);
 /* Raises "linalg.matmul() argument a" and the complaint, which it takes over; returns -1. */

@@ -4,7 +4,7 @@
 #include "calling.h"
 #include "guard.h"
 #include "numpy.h"
-#include "producer.h"
+#include "torch.h"
 
 /* --- the limit of open files -------------------------------------------------------------------------------------- */
 
@@ -49,6 +49,17 @@ static PyObject *set_lanes(PyObject *module, PyObject *open)
     return PyBool_FromLong(numpy_lane_enable(wanted));
 }
 
+/* _open_lanes(): the libraries whose tensors are read without asking them, so far as they have been seen. */
+static PyObject *open_lanes(PyObject *module, PyObject *unused)
+{
+    (void)module, (void)unused;
+    if (numpy_array_type != NULL && torch_native_type != NULL)
+        return Py_BuildValue("(ss)", "NumPy", "PyTorch");
+    return numpy_array_type != NULL    ? Py_BuildValue("(s)", "NumPy")
+           : torch_native_type != NULL ? Py_BuildValue("(s)", "PyTorch")
+                                       : PyTuple_New(0);
+}
+
 static PyMethodDef core_functions[] = {
     {"from_dlpack", (PyCFunction)(void (*)(void))from_dlpack, METH_FASTCALL | METH_KEYWORDS,
      "from_dlpack(x, /, *, device=None, copy=None)\n--\n\n"
@@ -59,6 +70,7 @@ static PyMethodDef core_functions[] = {
      "See https://data-apis.org/array-api/latest/API_specification/generated/array_api.from_dlpack.html"},
     {"_lanes", set_lanes, METH_O, NULL},
     {"_live", live, METH_NOARGS, NULL},
+    {"_open_lanes", open_lanes, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

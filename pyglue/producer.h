@@ -66,7 +66,7 @@ int torch_recognize(PyTypeObject *type, bool *torch);
 /* Raises BufferError, and returns -1, for torch tensors in a state that DLPack cannot describe: those that need a
  * gradient, and lazily conjugated or negated ones. dtype, when it is known, spares a question. */
 int torch_check(PyObject *tensor, const DLDataType *dtype);
-/* Asks torch's tensors in Python alone, or natively where that is known to be the same: for tests. */
+/* Closes or opens the native lane, for tests that compare it with the other ways. */
 void torch_native_enable(bool enable);
 /* A torch.Tensor on the memory of ours. *taken is false, and no exception set, where torch.from_dlpack should do it. */
 PyObject *torch_export(TensorObject *tensor, bool *taken);
