@@ -215,9 +215,11 @@ static PyObject *asarray(PyObject *module, PyObject *const *args, Py_ssize_t nar
 static PyMethodDef asarray_functions[] = {
     {"asarray", (PyCFunction)(void (*)(void))asarray, METH_FASTCALL | METH_KEYWORDS,
      "asarray(obj, /, *, dtype=None, copy=None)\n--\n\n"
-     "A tensor from any array that speaks DLPack, any buffer, any object with __array_interface__ or\n"
-     "__cuda_array_interface__, all without a copy; and from numbers and nested lists of them.\n\n"
-     "Numbers become bool, int64, float64 or complex128 unless dtype says otherwise; arrays are not converted."},
+     "A tensor from any array that speaks DLPack, any array of ml_dtypes, any buffer, any object with\n"
+     "__array_interface__ or __cuda_array_interface__, all without a copy; and from numbers and nested lists of "
+     "them.\n\n"
+     "dtype: of numbers, which else become bool, int64, float64 or complex128; arrays are not converted.\n"
+     "copy: as in from_dlpack. Raises TypeError for other objects, BufferError for memory that cannot be shared so."},
     {NULL, NULL, 0, NULL},
 };
 

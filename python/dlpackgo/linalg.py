@@ -1,4 +1,7 @@
-"""Linear algebra in Go (gonum) on arrays of any library that speaks DLPack. Results are Tensors on Go's memory."""
+"""Linear algebra in Go on arrays of any library that speaks DLPack, by gonum or by OpenBLAS: see ``backend``.
+
+Results are Tensors on Go's memory.
+"""
 
 from ._core import linalg as _functions
 
