@@ -138,8 +138,8 @@ static void keep_extents(DLTensor *tensor, int64_t *extents)
     tensor->strides = strides;
 }
 
-/* Validates a borrowed descriptor on the host, and takes its view. */
-static bool borrow_descriptor(DLTensor *tensor, call_argument *argument, int64_t *extents)
+/* Makes a descriptor of host memory good for the time of a call: keeps its extents, and validates it. */
+static bool settle_descriptor(DLTensor *tensor, int64_t *extents)
 {
     dlpackgo_fault fault;
     keep_extents(tensor, extents);
@@ -147,15 +147,16 @@ static bool borrow_descriptor(DLTensor *tensor, call_argument *argument, int64_t
         return false;
     tensor->data = dlpackgo_first(tensor);
     tensor->byte_offset = 0;
-    dlpackgo_borrow(&argument->tensor, tensor, 0);
     return true;
 }
 
 static bool borrow_natively(PyObject *object, call_argument *argument, int64_t *extents)
 {
     DLTensor tensor;
-    return torch_native_takes(object) && torch_native_describe(object, &tensor) &&
-           borrow_descriptor(&tensor, argument, extents);
+    if (!torch_native_takes(object) || !torch_native_describe(object, &tensor) || !settle_descriptor(&tensor, extents))
+        return false;
+    dlpackgo_borrow(&argument->tensor, &tensor, 0);
+    return true;
 }
 
 /* The view that a C exchange API lends for the time of the call. It says nothing of writability, so that it serves for
@@ -173,8 +174,9 @@ static int borrow_by_table(PyObject *object, call_argument *argument, int64_t *e
         return PyErr_Occurred() && !exception_forgive(PyExc_Exception) ? -1 : 0;
     bool readable = tensor.ndim >= 0 && tensor.ndim <= DLPACKGO_MAX_NDIM &&
                     (tensor.ndim == 0 || (tensor.shape != NULL && tensor.strides != NULL));
-    if (tensor.device.device_type != kDLCPU || !readable || !borrow_descriptor(&tensor, argument, extents))
+    if (tensor.device.device_type != kDLCPU || !readable || !settle_descriptor(&tensor, extents))
         return 0;
+    dlpackgo_borrow(&argument->tensor, &tensor, 0);
     return torch && torch_check(object, &tensor.dtype) < 0 ? -1 : 1;
 }
 
@@ -420,40 +422,38 @@ bool call_is_plain(const call_declaration *d)
     return plain;
 }
 
-/* The view of an argument that takes none of Python's code to make. False for every other, and every fault. */
-static inline bool borrow_plainly(call *c, int i, PyObject *object)
+/* The description of an argument, found without any of Python's code: its own, or one made in room over extents. NULL
+ * for what cannot be, and every fault. */
+static inline const DLTensor *describe_plainly(PyObject *object, uint64_t *flags, DLTensor *room, int64_t *extents)
 {
-    call_argument *argument = &c->frame.arguments[i];
-    DLTensor array;
-    uint64_t flags;
+    *flags = 0;
     if (Tensor_Check(object)) {
-        TensorObject *tensor = (TensorObject *)object;
-        if (SHARED_READ(tensor->closed) || tensor->view.device.device_type != kDLCPU)
-            return false;
-        dlpackgo_borrow(&argument->tensor, &tensor->view, tensor->flags);
-        c->used[i] = tensor;
-    } else if (numpy_lane_takes(object)) {
-        if (!numpy_describe(object, &array, &flags, c->extents[i]))
-            return false;
-        dlpackgo_borrow(&argument->tensor, &array, flags);
-        c->used[i] = NULL;
-    } else {
-        if (!borrow_natively(object, argument, c->extents[i]))
-            return false;
-        c->used[i] = NULL;
+        const TensorObject *own = (const TensorObject *)object;
+        *flags = own->flags;
+        return !SHARED_READ(own->closed) && own->view.device.device_type == kDLCPU ? &own->view : NULL;
     }
-    argument->given = true;
-    c->held[i] = NULL;
-    return true;
+    bool described = numpy_lane_takes(object) ? numpy_describe(object, room, flags, extents)
+                                              : torch_native_takes(object) && torch_native_describe(object, room) &&
+                                                    settle_descriptor(room, extents);
+    return described ? room : NULL;
 }
 
 bool call_decode_plainly(call *c, PyObject *const *args)
 {
     const call_declaration *d = c->function->declaration;
     const call_overload *overload = d->overloads;
-    for (int i = 0; i < d->parameter_count; i++)
-        if (!borrow_plainly(c, i, args[i]) || !call_accepts(overload, i, c->frame.arguments[i].tensor.metadata.dtype))
+    for (int i = 0; i < d->parameter_count; i++) {
+        call_argument *argument = &c->frame.arguments[i];
+        DLTensor room;
+        uint64_t flags;
+        const DLTensor *tensor = describe_plainly(args[i], &flags, &room, c->extents[i]);
+        if (tensor == NULL || !call_accepts(overload, i, tensor->dtype))
             return false;
+        dlpackgo_borrow(&argument->tensor, tensor, flags);
+        argument->given = true;
+        c->used[i] = tensor == &room ? NULL : (TensorObject *)args[i];
+        c->held[i] = NULL;
+    }
     for (int i = 0; i < d->parameter_count; i++)
         if (c->used[i] != NULL)
             tensor_hold(c->used[i]);
@@ -465,7 +465,7 @@ bool call_decode_plainly(call *c, PyObject *const *args)
 void call_drop_arguments(call *c)
 {
     for (int i = 0; i < c->decoded; i++) {
-        if (call_has_tensor(c, i))
+        if (c->plain || call_has_tensor(c, i))
             dlpackgo_end_borrow(&c->frame.arguments[i].tensor); /* Go may have kept it */
         if (c->used[i] != NULL)
             tensor_let_go(c->used[i]);

@@ -27,6 +27,7 @@ typedef struct call {
     struct call *next; /* in the list of those that wait to be used again */
     FunctionObject *function;
     waiter waiter;
+    bool plain; /* decoded the short way */
     int decoded;
     PyObject *given[CALL_MAX_ARGUMENTS];    /* what was passed, borrowed; NULL: left out */
     TensorObject *used[CALL_MAX_ARGUMENTS]; /* tensors that must not be closed meanwhile */

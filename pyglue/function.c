@@ -59,10 +59,10 @@ static PyObject *call_function(PyObject *self, PyObject *const *args, Py_ssize_t
     c->decoded = 0;
     guard_drain_deferred();
     PyObject *result = NULL;
-    bool short_way = c->function->plain && names == NULL && nargs == c->function->declaration->parameter_count &&
-                     call_decode_plainly(c, args);
-    if (short_way || (call_match_arguments(c, args, nargs, names) == 0 && call_decode_arguments(c) == 0 &&
-                      call_choose_overload(c) == 0)) {
+    c->plain = c->function->plain && names == NULL && nargs == c->function->declaration->parameter_count &&
+               call_decode_plainly(c, args);
+    if (c->plain || (call_match_arguments(c, args, nargs, names) == 0 && call_decode_arguments(c) == 0 &&
+                     call_choose_overload(c) == 0)) {
         int crossed = call_cross(c);
         if (crossed == CROSSED && c->frame.error == ERROR_NONE)
             result = call_encode_results(c);
