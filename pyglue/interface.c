@@ -189,7 +189,8 @@ TensorObject *import_interface(PyObject *object, bool *found)
 /* --- ml_dtypes ---------------------------------------------------------------------------------------------------- */
 
 /* The element type of an array whose dtype's scalar type is one of ml_dtypes. Its interface calls that void: "<V2".
- * False without an exception for every other dtype. */
+ * False for every other dtype, such as one of them in the other byte order: without an exception, but for
+ * KeyboardInterrupt and its like. */
 static bool find_ml_dtype(PyObject *array, element_type *elements)
 {
     bool found = false;
@@ -198,7 +199,7 @@ static bool find_ml_dtype(PyObject *array, element_type *elements)
     PyObject *module = scalar == NULL ? NULL : PyObject_GetAttrString(scalar, "__module__");
     if (module != NULL && PyUnicode_Check(module) && PyUnicode_CompareWithASCIIString(module, "ml_dtypes") == 0) {
         PyObject *size = PyObject_GetAttrString(dtype, "itemsize");
-        found = size != NULL && dtype_parse(scalar, &elements->dtype) == 0;
+        found = size != NULL && dtype_parse(dtype, &elements->dtype) == 0;
         /* Elements narrower than a byte have one each. */
         elements->flags = found && elements->dtype.bits < 8 ? DLPACK_SUBBYTE_PADDED : 0;
         found = found && PyLong_AsLongLong(size) == dlpackgo_item_size(elements->dtype, elements->flags);
@@ -207,16 +208,16 @@ static bool find_ml_dtype(PyObject *array, element_type *elements)
     Py_XDECREF(dtype);
     Py_XDECREF(scalar);
     Py_XDECREF(module);
-    PyErr_Clear();
-    return found;
+    return !exception_forgive(PyExc_Exception) && !PyErr_Occurred() && found;
 }
 
 TensorObject *import_ml_dtypes(PyObject *array, bool *found)
 {
     static const char *const attribute = "__array_interface__";
     element_type elements;
-    *found = find_ml_dtype(array, &elements);
-    PyObject *description = *found ? PyObject_GetAttrString(array, attribute) : NULL;
+    bool readable = find_ml_dtype(array, &elements);
+    *found = readable || PyErr_Occurred();
+    PyObject *description = readable ? PyObject_GetAttrString(array, attribute) : NULL;
     return description == NULL ? NULL
                                : import_description(array, attribute, description, (DLDevice){kDLCPU, 0}, &elements);
 }

@@ -54,7 +54,7 @@ static int kind_of_dtype(PyObject *object, DLDataType dtype, long ndim)
 }
 
 /* The scalars of array libraries say themselves what they are: NumPy's convert to float whatever they are, dates and
- * complex numbers too. NUMBER_COUNT for what has no dtype. */
+ * complex numbers too. NUMBER_COUNT for what has no dtype, or no ndim beside it. */
 static int kind_of_scalar(PyObject *object)
 {
     const producer_type *type = producer_lookup(Py_TYPE(object));
@@ -66,9 +66,13 @@ static int kind_of_scalar(PyObject *object)
     DLDataType dtype;
     int parsed = dtype_parse(described, &dtype);
     Py_DECREF(described);
-    PyObject *axes = parsed < 0 ? NULL : PyObject_GetAttrString(object, "ndim");
-    long ndim = axes == NULL ? -1 : PyLong_AsLong(axes);
-    Py_XDECREF(axes);
+    if (parsed < 0)
+        return -1;
+    PyObject *axes = PyObject_GetAttrString(object, "ndim");
+    if (axes == NULL)
+        return exception_forgive(PyExc_AttributeError) ? NUMBER_COUNT : -1;
+    long ndim = PyLong_AsLong(axes);
+    Py_DECREF(axes);
     return ndim == -1 && PyErr_Occurred() ? -1 : kind_of_dtype(object, dtype, ndim);
 }
 

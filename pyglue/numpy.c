@@ -146,14 +146,14 @@ static int open_lane(void)
     tried = true;
     if (_import_array() == 0 && accessors_agree(numpy)) {
         checked_type = &PyArray_Type;
-        numpy_array_type = enabled ? checked_type : NULL;
+        SHARED_WRITE(numpy_array_type, enabled ? checked_type : NULL);
     }
-    PyErr_Clear(); /* an unknown NumPy keeps the lane closed, and the capsule way goes on */
     Py_DECREF(numpy);
-    return 0;
+    /* An unknown NumPy keeps the lane closed, and the capsule way goes on. */
+    return PyErr_Occurred() && !exception_forgive(PyExc_Exception) ? -1 : 0;
 }
 
-bool numpy_lane_open(PyTypeObject *type)
+int numpy_lane_open(PyTypeObject *type)
 {
     PyObject *module = PyObject_GetAttrString((PyObject *)type, "__module__");
     PyObject *name = PyObject_GetAttrString((PyObject *)type, "__name__");
@@ -162,10 +162,9 @@ bool numpy_lane_open(PyTypeObject *type)
                        PyUnicode_CompareWithASCIIString(name, "ndarray") == 0;
     Py_XDECREF(module);
     Py_XDECREF(name);
-    PyErr_Clear();
-    if (looks_right && open_lane() < 0)
-        PyErr_Clear();
-    return type == numpy_array_type;
+    if (looks_right)
+        open_lane();
+    return PyErr_Occurred() && !exception_forgive(PyExc_Exception) ? -1 : 0;
 }
 
 bool numpy_lane_enable(bool enable)
@@ -269,10 +268,10 @@ PyObject *numpy_export(TensorObject *tensor, bool *taken)
 
 #else /* built without NumPy's headers: the lane stays closed */
 
-bool numpy_lane_open(PyTypeObject *type)
+int numpy_lane_open(PyTypeObject *type)
 {
     (void)type;
-    return false;
+    return 0;
 }
 
 bool numpy_describe(PyObject *array, DLTensor *view, uint64_t *flags, int64_t *extents)

@@ -7,15 +7,15 @@
 
 #include "tensor.h"
 
-/* Tries the lane when the first object of this type is seen. True when the type is numpy.ndarray, and NumPy's accessors
- * agree with the attributes of a probe. Never leaves an exception. */
-bool numpy_lane_open(PyTypeObject *type);
+/* Tries the lane when the first object of this type is seen, if that is numpy.ndarray: it opens when NumPy's accessors
+ * agree with the attributes of a probe. 0, or -1 with KeyboardInterrupt and its like. */
+int numpy_lane_open(PyTypeObject *type);
 
 /* Whether the lane is open to the object: it is exactly a numpy.ndarray. */
 extern PyTypeObject *numpy_array_type;
 static inline bool numpy_lane_takes(PyObject *object)
 {
-    return Py_TYPE(object) == numpy_array_type;
+    return Py_TYPE(object) == SHARED_READ(numpy_array_type);
 }
 
 /* Describes an array in view, with shape and strides in extents, which has room for both. False, without an exception,

@@ -8,8 +8,10 @@ static PyObject *accepted_dtypes(const call_declaration *d, int i)
 {
     PyObject *names = PyList_New(0);
     for (int o = 0; names != NULL && o < d->overload_count; o++) {
-        PyObject *name = PyObject_Str(dtype_object(d->overloads[o].dtypes[i]));
-        if (name == NULL || (!PySequence_Contains(names, name) && PyList_Append(names, name) < 0))
+        char text[32];
+        PyObject *name = PyUnicode_FromString(dtype_name(d->overloads[o].dtypes[i], text));
+        int known = name == NULL ? -1 : PySequence_Contains(names, name);
+        if (known < 0 || (!known && PyList_Append(names, name) < 0))
             Py_CLEAR(names);
         Py_XDECREF(name);
     }

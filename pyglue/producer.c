@@ -185,7 +185,8 @@ static int recognize_interfaces(PyTypeObject *type, bool *interfaces)
 static int describe(PyTypeObject *type, producer_type *entry)
 {
     *entry = (producer_type){.type = type};
-    numpy_lane_open(type); /* from now on numpy_lane_takes() answers for this type */
+    if (numpy_lane_open(type) < 0) /* from now on numpy_lane_takes() answers for this type */
+        return -1;
     int speaks = producer_has_dlpack((PyObject *)type);
     entry->speaks_dlpack = speaks > 0;
     return speaks < 0 || find_table(type, &entry->api) < 0 || torch_recognize(type, &entry->torch) < 0 ||

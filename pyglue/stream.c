@@ -71,7 +71,7 @@ int stream_order(TensorObject *self, PyObject *stream)
         return 0;
     if (stream != NULL && !PyLong_Check(stream) && !streams_are_objects(device_type)) {
         PyObject *integer = PyNumber_Index(stream); /* NumPy's, which not every producer takes */
-        int ordered = integer == NULL ? -1 : stream_order(self, integer);
+        int ordered = integer == NULL || stream_check(self, integer) < 0 ? -1 : stream_order(self, integer);
         Py_XDECREF(integer);
         return ordered;
     }

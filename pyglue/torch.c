@@ -4,7 +4,7 @@
 
 #include "../safe/pack.h"
 
-static PyTypeObject *tensor_type; /* torch.Tensor, once a torch tensor was seen */
+static PyTypeObject *tensor_type; /* torch.Tensor, once a torch tensor was seen and what is in states is known */
 
 static struct {
     const char *text;
@@ -24,7 +24,8 @@ static struct {
                       NULL},
 };
 
-/* Remembers how torch.Tensor itself answers, which spares looking that up for each tensor. */
+/* Remembers how torch.Tensor itself answers, which spares looking that up for each tensor. -1 with KeyboardInterrupt
+ * and its like. */
 static int learn(PyObject *type)
 {
     PyObject *found[TORCH_STATE_COUNT];
@@ -37,8 +38,8 @@ static int learn(PyObject *type)
     }
     for (int i = 0; i < TORCH_STATE_COUNT; i++) states[i].descriptor = found[i];
     Py_INCREF(type);
-    tensor_type = (PyTypeObject *)type;
-    return torch_native_learn(tensor_type);
+    SHARED_WRITE(tensor_type, (PyTypeObject *)type);
+    return torch_native_learn((PyTypeObject *)type);
 }
 
 int torch_recognize(PyTypeObject *type, bool *torch)
@@ -47,12 +48,12 @@ int torch_recognize(PyTypeObject *type, bool *torch)
     if (producer_find_base(type, "torch", "Tensor", &base) < 0)
         return -1;
     *torch = base != NULL;
-    return base != NULL && tensor_type == NULL ? learn(base) : 0;
+    return base != NULL && SHARED_READ(tensor_type) == NULL ? learn(base) : 0;
 }
 
 PyObject *torch_ask(PyObject *tensor, int i)
 {
-    if (Py_TYPE(tensor) != tensor_type)
+    if (Py_TYPE(tensor) != SHARED_READ(tensor_type))
         return states[i].method ? PyObject_VectorcallMethod(states[i].name, &tensor, 1, NULL)
                                 : PyObject_GetAttr(tensor, states[i].name);
     if (states[i].method)

@@ -20,7 +20,7 @@ int torch_native_learn(PyTypeObject *type);
 extern PyTypeObject *torch_native_type;
 static inline bool torch_native_takes(PyObject *object)
 {
-    return Py_TYPE(object) == torch_native_type;
+    return Py_TYPE(object) == SHARED_READ(torch_native_type);
 }
 
 /* For tensors that torch_native_takes: whether this one is in none of the states. */

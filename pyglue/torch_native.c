@@ -190,15 +190,28 @@ static bool description_agrees(PyObject *tensor)
     return agree;
 }
 
+/* Zeros on the host, whatever dtype and device are torch's defaults just now. */
+static PyObject *make_zeros(PyObject *torch, int count)
+{
+    PyObject *zeros = PyObject_GetAttrString(torch, "zeros");
+    PyObject *float32 = zeros == NULL ? NULL : PyObject_GetAttrString(torch, "float32");
+    PyObject *keywords = float32 == NULL ? NULL : Py_BuildValue("{s:O,s:s}", "dtype", float32, "device", "cpu");
+    PyObject *shape = keywords == NULL ? NULL : Py_BuildValue("(i)", count);
+    PyObject *tensor = shape == NULL ? NULL : PyObject_Call(zeros, shape, keywords);
+    Py_XDECREF(zeros);
+    Py_XDECREF(float32);
+    Py_XDECREF(keywords);
+    Py_XDECREF(shape);
+    return tensor;
+}
+
 /* Probes, each made of one before it. */
 enum { PLAIN, PART, COMPLEX, CONJUGATED, NEGATED, TRAINED, PROBE_COUNT };
 
 static bool make_probes(PyObject *torch, PyObject **probes)
 {
-    PyObject *float32 = PyObject_GetAttrString(torch, "float32"), *cube = NULL, *turned = NULL, *same = NULL;
-    PyObject *flat = float32 == NULL ? NULL : PyObject_CallMethod(torch, "zeros", "i", 60);
-    probes[PLAIN] = flat == NULL ? NULL : PyObject_CallMethod(flat, "to", "O", float32);
-    if (probes[PLAIN] != NULL)
+    PyObject *cube = NULL, *turned = NULL, *same = NULL;
+    if ((probes[PLAIN] = make_zeros(torch, 60)) != NULL)
         cube = PyObject_CallMethod(probes[PLAIN], "reshape", "iii", 3, 4, 5);
     if (cube != NULL)
         turned = PyObject_CallMethod(cube, "permute", "iii", 2, 0, 1);
@@ -208,8 +221,6 @@ static bool make_probes(PyObject *torch, PyObject **probes)
         probes[NEGATED] = PyObject_GetAttrString(probes[CONJUGATED], "imag");
     if (probes[NEGATED] != NULL && (probes[TRAINED] = PyObject_CallMethod(probes[PLAIN], "clone", NULL)) != NULL)
         same = PyObject_CallMethod(probes[TRAINED], "requires_grad_", NULL);
-    Py_XDECREF(float32);
-    Py_XDECREF(flat);
     Py_XDECREF(cube);
     Py_XDECREF(turned);
     Py_XDECREF(same);
@@ -218,10 +229,12 @@ static bool make_probes(PyObject *torch, PyObject **probes)
 
 static bool all_agree(PyObject *const *probes, PyTypeObject *type)
 {
-    native.offset = find_offset(probes[PLAIN]);
+    size_t offset = find_offset(probes[PLAIN]);
+    if (offset == 0) /* what another thread has found meanwhile may be in use */
+        return false;
+    native.offset = offset;
     for (int i = 0; i < PROBE_COUNT; i++)
-        if (Py_TYPE(probes[i]) != type || native.offset == 0 || find_offset(probes[i]) != native.offset ||
-            !states_agree(probes[i]))
+        if (Py_TYPE(probes[i]) != type || find_offset(probes[i]) != offset || !states_agree(probes[i]))
             return false;
     return description_agrees(probes[PLAIN]) && description_agrees(probes[PART]);
 }
@@ -237,7 +250,7 @@ int torch_native_learn(PyTypeObject *type)
     PyObject *probes[PROBE_COUNT] = {NULL}, *torch = PyImport_ImportModule("torch");
     if (torch != NULL && make_probes(torch, probes) && all_agree(probes, type) && !PyErr_Occurred()) {
         checked_type = type;
-        torch_native_type = enabled ? checked_type : NULL;
+        SHARED_WRITE(torch_native_type, enabled ? checked_type : NULL);
     }
     int learned = PyErr_Occurred() && !exception_forgive(PyExc_Exception) ? -1 : 0;
     Py_XDECREF(torch);

@@ -13,7 +13,7 @@ dlpackgo_envelope_rack *dlpackgo_envelopes(void)
     if (rack != NULL)
         return rack;
     rack = calloc(1, sizeof *rack);
-#if !defined(__SANITIZE_ADDRESS__)
+#if !defined(DLPACKGO_WATCHES_ADDRESSES)
     if (rack != NULL)
         rack->unused = UINT64_MAX;
 #endif

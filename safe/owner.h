@@ -27,6 +27,15 @@ struct dlpackgo_owner {
 #define DLPACKGO_REFERENCE ((uint64_t)1)
 #define DLPACKGO_EXPORT ((uint64_t)1 << 32)
 
+/* Whether the address sanitizer watches: gcc and clang say so in different ways. */
+#if defined(__SANITIZE_ADDRESS__)
+#define DLPACKGO_WATCHES_ADDRESSES 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define DLPACKGO_WATCHES_ADDRESSES 1
+#endif
+#endif
+
 /* What lives now, for leak tests and dlpackgo.debug. An export that is not given back keeps its owner alive. */
 typedef struct {
     _Atomic int64_t owners;

@@ -108,6 +108,31 @@ def test_a_field_or_an_unaligned_array_of_its_dtypes_is_refused_in_words() -> No
             dlpackgo.asarray(array)
 
 
+@pytest.mark.case("P-2")
+def test_an_array_of_its_dtypes_in_the_other_byte_order_is_never_read_with_the_wrong_values() -> None:
+    array = np.array([1, 2, 3], ml_dtypes.bfloat16)
+    swapped = array.astype(array.dtype.newbyteorder())
+    assert swapped.astype(float).tolist() == [1, 2, 3]
+    assert swapped.tobytes() == array.view(np.uint16).byteswap().tobytes()
+    for use in (dlpackgo.asarray, dlpackgo.from_dlpack, dlpackgo.stats.mean):
+        with pytest.raises(BufferError, match="byte order") as refused:
+            use(swapped)
+        assert not any("without a copy" in note for note in getattr(refused.value, "__notes__", ()))
+    assert dlpackgo.asarray(swapped.astype(array.dtype)).tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+def test_an_interrupt_while_asarray_looks_at_a_dtype_is_passed_on(error: type[BaseException]) -> None:
+    class Interrupted(np.ndarray):
+        @property
+        def dtype(self) -> Any:
+            raise error
+
+    array = np.zeros(3, ml_dtypes.bfloat16).view(Interrupted)
+    with pytest.raises(error):
+        dlpackgo.asarray(array)
+
+
 @pytest.mark.case("P-1")
 def test_a_subclass_with_a_refusal_or_a_mask_of_its_own_is_not_bypassed_by_asarray() -> None:
     class Refuses(np.ndarray):

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 from harness.dtypes import TORCH_ROWS, Row
+from harness.processes import run_python
 from quirks_tests import QuirksTests
 
 import dlpackgo
@@ -220,6 +221,40 @@ def test_torch_memory_is_freed_with_the_last_tensor() -> None:
     if storage is not None:
         assert torch.UntypedStorage._expired(storage)
         torch.UntypedStorage._free_weak_ref(storage)
+
+
+@pytest.mark.parametrize("setting", ["set_default_dtype(torch.float16)", "set_default_device('meta')"])
+def test_the_first_tensor_is_taken_in_silence_whatever_the_defaults_of_torch_are(setting: str) -> None:
+    run_python(f"""
+import warnings, torch, dlpackgo
+first = torch.ones(2, dtype=torch.float32, device="cpu")
+torch.{setting}
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    assert dlpackgo.from_dlpack(first).tolist() == [1, 1]
+assert not said, said[0]
+assert "PyTorch" in dlpackgo._core._open_lanes()
+""")
+
+
+def test_an_interrupt_while_the_first_tensor_is_looked_at_is_passed_on() -> None:
+    run_python("""
+import torch, dlpackgo
+from torch.overrides import TorchFunctionMode
+
+class Interrupting(TorchFunctionMode):
+    def __torch_function__(self, function, *_):
+        raise KeyboardInterrupt
+
+first = torch.ones(2)
+try:
+    with Interrupting():
+        dlpackgo.from_dlpack(first)
+except KeyboardInterrupt:
+    assert dlpackgo.from_dlpack(first).tolist() == [1, 1]
+else:
+    raise AssertionError("it was swallowed")
+""")
 
 
 def fake_tensor() -> Any:

@@ -1,12 +1,14 @@
 """What is refused as an argument: the message says which, what it is, and how to get the right one."""
 
 import inspect
+import sys
 from typing import Any
 
 import numpy as np
 import pytest
 from harness.producers import Hands, Producer
 
+import dlpackgo
 from dlpackgo import fft, linalg, stats
 
 A = np.eye(3)
@@ -33,6 +35,15 @@ def test_a_wrong_dtype_is_a_type_error_that_names_argument_dtype_and_remedy(dtyp
 def test_the_remedy_is_a_dtype_that_is_accepted() -> None:
     with pytest.raises(TypeError, match=r"x\.astype\('complex128'\)"):
         fft.irfft(np.ones(3))
+
+
+def test_a_refused_dtype_leaves_no_reference_behind() -> None:
+    named = dlpackgo.DType("float64")
+    before = sys.getrefcount(named)
+    for _ in range(100):
+        with pytest.raises(TypeError, match="accepted: .*float64"):
+            stats.mean(np.ones(3, "int8"))
+    assert sys.getrefcount(named) < before + 50
 
 
 def test_mixed_dtypes_are_a_type_error_that_names_both() -> None:

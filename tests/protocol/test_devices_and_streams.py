@@ -157,6 +157,23 @@ def test_integers_of_other_libraries_are_streams_too_and_producers_see_pythons()
 
 
 @pytest.mark.case("ST-2")
+def test_a_stream_that_changes_while_it_is_read_is_never_passed_on_unchecked() -> None:
+    class Stream:
+        def __init__(self) -> None:
+            self.values = [1, 0]
+
+        def __index__(self) -> int:
+            return self.values.pop(0)
+
+    producer, ours = device_tensor((CUDA, 0))
+    tensor: Any = ours
+    count = len(producer.asked)
+    with pytest.raises(ValueError, match="stream"):
+        tensor.__dlpack__(stream=Stream(), max_version=(1, 0))
+    assert len(producer.asked) == count
+
+
+@pytest.mark.case("ST-2")
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
 def test_an_error_while_a_stream_is_read_reaches_the_caller(error: type[BaseException]) -> None:
     class Stream:

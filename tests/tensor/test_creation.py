@@ -158,6 +158,18 @@ def test_only_elements_of_the_width_that_is_written_are_filled(dtype: Any) -> No
             make()  # type: ignore[no-untyped-call]
 
 
+def test_a_number_with_a_dtype_and_no_axes_is_what_it_converts_to() -> None:
+    class Quantity:
+        dtype = "float64"
+
+        def __float__(self) -> float:
+            return 2.5
+
+    quantity: Any = Quantity()
+    assert dlpackgo.full(2, quantity).tolist() == [2.5, 2.5]
+    assert dlpackgo.asarray([quantity, 1]).tolist() == [2.5, 1]
+
+
 @pytest.mark.parametrize("bits", [8, 16, 32, 64])
 def test_integers_are_exact_to_the_ends_of_their_range(bits: int) -> None:
     for name, low, high in ((f"int{bits}", -(2 ** (bits - 1)), 2 ** (bits - 1) - 1), (f"uint{bits}", 0, 2**bits - 1)):
