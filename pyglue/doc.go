@@ -19,7 +19,8 @@
 // call. float64, int, int64, bool, complex128, string and []byte take the Python values of those kinds, and what converts
 // to them without loss: scalars of NumPy, arrays without axes, whatever has __index__ or __float__. No number is taken for
 // a bool, no bool for an int, nothing complex for a float64. []byte is a copy of bytes, or of any buffer of bytes in a row.
-// Optional[T] may be left out, or be None. A context.Context, as first parameter, is no argument in Python: it is canceled by Ctrl-C.
+// Optional[T] may be left out, or be None. A context.Context, as first parameter, is no argument in Python: it is canceled
+// by Ctrl-C.
 //
 // Views are borrowed: their memory is there until the function returns and no longer. Keep a *safe.Tensor, or a copy.
 // After safe.SetDebug, which an init function may call, a view that was kept is an error wherever it is used; without, it may

@@ -37,7 +37,7 @@ type raised struct {
 
 func (r raised) Unwrap() error { return r.error }
 
-// Raise returns err so that Python sees it as the given exception, instead of a ValueError.
+// Raise returns err so that Python sees it as the given exception, instead of the one that the package documentation names.
 func Raise(exception Exception, err error) error { return raised{err, exception} }
 
 // exceptions says what the errors of the packages below become. Everything else is a ValueError.
