@@ -26,24 +26,3 @@ func (f Func) sameKinds(other Func) bool {
 			return a.kind == b.kind && a.optional == b.optional
 		})
 }
-
-// clearOwners says that none of the results has been handed over yet.
-func clearOwners(frame *C.call_frame, results int) {
-	for i := range results {
-		frame.results[i].owner, frame.results[i].text = nil, nil
-	}
-}
-
-// firstError returns the first error there is. What was handed over besides is released.
-func firstError(frame *C.call_frame, outcomes ...error) error {
-	i := slices.IndexFunc(outcomes, func(err error) bool { return err != nil })
-	if i < 0 {
-		return nil
-	}
-	for j := range outcomes {
-		if owner := frame.results[j].owner; owner != nil {
-			C.dlpackgo_owner_release(owner)
-		}
-	}
-	return outcomes[i]
-}

@@ -59,8 +59,8 @@ static __attribute__((noinline)) crossing cross_interruptibly(call *c)
     return canceled ? INTERRUPTED : CROSSED;
 }
 
-/* Go's write barrier follows the pointers that its own replace: what earlier calls left on this stack must not be
- * there. */
+/* What earlier calls left in the frame must not be there: call_drop_results would give it back once more, and Go's
+ * write barrier follows the pointers that its own replace. */
 static void clear_results(call *c)
 {
     c->frame.error = ERROR_NONE;

@@ -5,7 +5,10 @@ package pyglue
 // #include "call.h"
 import "C"
 
-import "context"
+import (
+	"cmp"
+	"context"
+)
 
 // Func0R0 adapts a function of no parameters that returns no results and an error.
 func Func0R0(f func() error) Func {
@@ -46,8 +49,7 @@ func Func0R2[R1, R2 any](f func() (R1, R2, error)) Func {
 			if err != nil {
 				return err
 			}
-			clearOwners(frame, 2)
-			return firstError(frame, r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2))
+			return cmp.Or(r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2))
 		},
 	}
 }
@@ -65,8 +67,7 @@ func Func0R3[R1, R2, R3 any](f func() (R1, R2, R3, error)) Func {
 			if err != nil {
 				return err
 			}
-			clearOwners(frame, 3)
-			return firstError(frame, r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2), r3.encode(&frame.results[2], v3))
+			return cmp.Or(r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2), r3.encode(&frame.results[2], v3))
 		},
 	}
 }
@@ -113,8 +114,7 @@ func Func1R2[P1, R1, R2 any](f func(P1) (R1, R2, error)) Func {
 			if err != nil {
 				return err
 			}
-			clearOwners(frame, 2)
-			return firstError(frame, r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2))
+			return cmp.Or(r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2))
 		},
 	}
 }
@@ -133,8 +133,7 @@ func Func1R3[P1, R1, R2, R3 any](f func(P1) (R1, R2, R3, error)) Func {
 			if err != nil {
 				return err
 			}
-			clearOwners(frame, 3)
-			return firstError(frame, r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2), r3.encode(&frame.results[2], v3))
+			return cmp.Or(r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2), r3.encode(&frame.results[2], v3))
 		},
 	}
 }
@@ -184,8 +183,7 @@ func Func2R2[P1, P2, R1, R2 any](f func(P1, P2) (R1, R2, error)) Func {
 			if err != nil {
 				return err
 			}
-			clearOwners(frame, 2)
-			return firstError(frame, r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2))
+			return cmp.Or(r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2))
 		},
 	}
 }
@@ -205,8 +203,7 @@ func Func2R3[P1, P2, R1, R2, R3 any](f func(P1, P2) (R1, R2, R3, error)) Func {
 			if err != nil {
 				return err
 			}
-			clearOwners(frame, 3)
-			return firstError(frame, r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2), r3.encode(&frame.results[2], v3))
+			return cmp.Or(r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2), r3.encode(&frame.results[2], v3))
 		},
 	}
 }
@@ -259,8 +256,7 @@ func Func3R2[P1, P2, P3, R1, R2 any](f func(P1, P2, P3) (R1, R2, error)) Func {
 			if err != nil {
 				return err
 			}
-			clearOwners(frame, 2)
-			return firstError(frame, r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2))
+			return cmp.Or(r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2))
 		},
 	}
 }
@@ -281,8 +277,7 @@ func Func3R3[P1, P2, P3, R1, R2, R3 any](f func(P1, P2, P3) (R1, R2, R3, error))
 			if err != nil {
 				return err
 			}
-			clearOwners(frame, 3)
-			return firstError(frame, r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2), r3.encode(&frame.results[2], v3))
+			return cmp.Or(r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2), r3.encode(&frame.results[2], v3))
 		},
 	}
 }
@@ -338,8 +333,7 @@ func Func4R2[P1, P2, P3, P4, R1, R2 any](f func(P1, P2, P3, P4) (R1, R2, error))
 			if err != nil {
 				return err
 			}
-			clearOwners(frame, 2)
-			return firstError(frame, r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2))
+			return cmp.Or(r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2))
 		},
 	}
 }
@@ -361,8 +355,7 @@ func Func4R3[P1, P2, P3, P4, R1, R2, R3 any](f func(P1, P2, P3, P4) (R1, R2, R3,
 			if err != nil {
 				return err
 			}
-			clearOwners(frame, 3)
-			return firstError(frame, r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2), r3.encode(&frame.results[2], v3))
+			return cmp.Or(r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2), r3.encode(&frame.results[2], v3))
 		},
 	}
 }
@@ -421,8 +414,7 @@ func Func5R2[P1, P2, P3, P4, P5, R1, R2 any](f func(P1, P2, P3, P4, P5) (R1, R2,
 			if err != nil {
 				return err
 			}
-			clearOwners(frame, 2)
-			return firstError(frame, r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2))
+			return cmp.Or(r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2))
 		},
 	}
 }
@@ -445,8 +437,7 @@ func Func5R3[P1, P2, P3, P4, P5, R1, R2, R3 any](f func(P1, P2, P3, P4, P5) (R1,
 			if err != nil {
 				return err
 			}
-			clearOwners(frame, 3)
-			return firstError(frame, r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2), r3.encode(&frame.results[2], v3))
+			return cmp.Or(r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2), r3.encode(&frame.results[2], v3))
 		},
 	}
 }
@@ -508,8 +499,7 @@ func Func6R2[P1, P2, P3, P4, P5, P6, R1, R2 any](f func(P1, P2, P3, P4, P5, P6) 
 			if err != nil {
 				return err
 			}
-			clearOwners(frame, 2)
-			return firstError(frame, r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2))
+			return cmp.Or(r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2))
 		},
 	}
 }
@@ -533,8 +523,7 @@ func Func6R3[P1, P2, P3, P4, P5, P6, R1, R2, R3 any](f func(P1, P2, P3, P4, P5, 
 			if err != nil {
 				return err
 			}
-			clearOwners(frame, 3)
-			return firstError(frame, r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2), r3.encode(&frame.results[2], v3))
+			return cmp.Or(r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2), r3.encode(&frame.results[2], v3))
 		},
 	}
 }
@@ -599,8 +588,7 @@ func Func7R2[P1, P2, P3, P4, P5, P6, P7, R1, R2 any](f func(P1, P2, P3, P4, P5, 
 			if err != nil {
 				return err
 			}
-			clearOwners(frame, 2)
-			return firstError(frame, r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2))
+			return cmp.Or(r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2))
 		},
 	}
 }
@@ -625,8 +613,7 @@ func Func7R3[P1, P2, P3, P4, P5, P6, P7, R1, R2, R3 any](f func(P1, P2, P3, P4, 
 			if err != nil {
 				return err
 			}
-			clearOwners(frame, 3)
-			return firstError(frame, r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2), r3.encode(&frame.results[2], v3))
+			return cmp.Or(r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2), r3.encode(&frame.results[2], v3))
 		},
 	}
 }
@@ -694,8 +681,7 @@ func Func8R2[P1, P2, P3, P4, P5, P6, P7, P8, R1, R2 any](f func(P1, P2, P3, P4, 
 			if err != nil {
 				return err
 			}
-			clearOwners(frame, 2)
-			return firstError(frame, r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2))
+			return cmp.Or(r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2))
 		},
 	}
 }
@@ -721,8 +707,7 @@ func Func8R3[P1, P2, P3, P4, P5, P6, P7, P8, R1, R2, R3 any](f func(P1, P2, P3, 
 			if err != nil {
 				return err
 			}
-			clearOwners(frame, 3)
-			return firstError(frame, r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2), r3.encode(&frame.results[2], v3))
+			return cmp.Or(r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2), r3.encode(&frame.results[2], v3))
 		},
 	}
 }
@@ -769,8 +754,7 @@ func FuncContext0R2[R1, R2 any](f func(context.Context) (R1, R2, error)) Func {
 			if err != nil {
 				return err
 			}
-			clearOwners(frame, 2)
-			return firstError(frame, r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2))
+			return cmp.Or(r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2))
 		},
 	}
 }
@@ -789,8 +773,7 @@ func FuncContext0R3[R1, R2, R3 any](f func(context.Context) (R1, R2, R3, error))
 			if err != nil {
 				return err
 			}
-			clearOwners(frame, 3)
-			return firstError(frame, r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2), r3.encode(&frame.results[2], v3))
+			return cmp.Or(r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2), r3.encode(&frame.results[2], v3))
 		},
 	}
 }
@@ -840,8 +823,7 @@ func FuncContext1R2[P1, R1, R2 any](f func(context.Context, P1) (R1, R2, error))
 			if err != nil {
 				return err
 			}
-			clearOwners(frame, 2)
-			return firstError(frame, r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2))
+			return cmp.Or(r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2))
 		},
 	}
 }
@@ -861,8 +843,7 @@ func FuncContext1R3[P1, R1, R2, R3 any](f func(context.Context, P1) (R1, R2, R3,
 			if err != nil {
 				return err
 			}
-			clearOwners(frame, 3)
-			return firstError(frame, r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2), r3.encode(&frame.results[2], v3))
+			return cmp.Or(r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2), r3.encode(&frame.results[2], v3))
 		},
 	}
 }
@@ -915,8 +896,7 @@ func FuncContext2R2[P1, P2, R1, R2 any](f func(context.Context, P1, P2) (R1, R2,
 			if err != nil {
 				return err
 			}
-			clearOwners(frame, 2)
-			return firstError(frame, r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2))
+			return cmp.Or(r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2))
 		},
 	}
 }
@@ -937,8 +917,7 @@ func FuncContext2R3[P1, P2, R1, R2, R3 any](f func(context.Context, P1, P2) (R1,
 			if err != nil {
 				return err
 			}
-			clearOwners(frame, 3)
-			return firstError(frame, r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2), r3.encode(&frame.results[2], v3))
+			return cmp.Or(r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2), r3.encode(&frame.results[2], v3))
 		},
 	}
 }
@@ -994,8 +973,7 @@ func FuncContext3R2[P1, P2, P3, R1, R2 any](f func(context.Context, P1, P2, P3) 
 			if err != nil {
 				return err
 			}
-			clearOwners(frame, 2)
-			return firstError(frame, r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2))
+			return cmp.Or(r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2))
 		},
 	}
 }
@@ -1017,8 +995,7 @@ func FuncContext3R3[P1, P2, P3, R1, R2, R3 any](f func(context.Context, P1, P2, 
 			if err != nil {
 				return err
 			}
-			clearOwners(frame, 3)
-			return firstError(frame, r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2), r3.encode(&frame.results[2], v3))
+			return cmp.Or(r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2), r3.encode(&frame.results[2], v3))
 		},
 	}
 }
@@ -1077,8 +1054,7 @@ func FuncContext4R2[P1, P2, P3, P4, R1, R2 any](f func(context.Context, P1, P2, 
 			if err != nil {
 				return err
 			}
-			clearOwners(frame, 2)
-			return firstError(frame, r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2))
+			return cmp.Or(r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2))
 		},
 	}
 }
@@ -1101,8 +1077,7 @@ func FuncContext4R3[P1, P2, P3, P4, R1, R2, R3 any](f func(context.Context, P1, 
 			if err != nil {
 				return err
 			}
-			clearOwners(frame, 3)
-			return firstError(frame, r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2), r3.encode(&frame.results[2], v3))
+			return cmp.Or(r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2), r3.encode(&frame.results[2], v3))
 		},
 	}
 }
@@ -1164,8 +1139,7 @@ func FuncContext5R2[P1, P2, P3, P4, P5, R1, R2 any](f func(context.Context, P1, 
 			if err != nil {
 				return err
 			}
-			clearOwners(frame, 2)
-			return firstError(frame, r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2))
+			return cmp.Or(r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2))
 		},
 	}
 }
@@ -1189,8 +1163,7 @@ func FuncContext5R3[P1, P2, P3, P4, P5, R1, R2, R3 any](f func(context.Context, 
 			if err != nil {
 				return err
 			}
-			clearOwners(frame, 3)
-			return firstError(frame, r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2), r3.encode(&frame.results[2], v3))
+			return cmp.Or(r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2), r3.encode(&frame.results[2], v3))
 		},
 	}
 }
@@ -1255,8 +1228,7 @@ func FuncContext6R2[P1, P2, P3, P4, P5, P6, R1, R2 any](f func(context.Context, 
 			if err != nil {
 				return err
 			}
-			clearOwners(frame, 2)
-			return firstError(frame, r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2))
+			return cmp.Or(r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2))
 		},
 	}
 }
@@ -1281,8 +1253,7 @@ func FuncContext6R3[P1, P2, P3, P4, P5, P6, R1, R2, R3 any](f func(context.Conte
 			if err != nil {
 				return err
 			}
-			clearOwners(frame, 3)
-			return firstError(frame, r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2), r3.encode(&frame.results[2], v3))
+			return cmp.Or(r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2), r3.encode(&frame.results[2], v3))
 		},
 	}
 }
@@ -1350,8 +1321,7 @@ func FuncContext7R2[P1, P2, P3, P4, P5, P6, P7, R1, R2 any](f func(context.Conte
 			if err != nil {
 				return err
 			}
-			clearOwners(frame, 2)
-			return firstError(frame, r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2))
+			return cmp.Or(r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2))
 		},
 	}
 }
@@ -1377,8 +1347,7 @@ func FuncContext7R3[P1, P2, P3, P4, P5, P6, P7, R1, R2, R3 any](f func(context.C
 			if err != nil {
 				return err
 			}
-			clearOwners(frame, 3)
-			return firstError(frame, r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2), r3.encode(&frame.results[2], v3))
+			return cmp.Or(r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2), r3.encode(&frame.results[2], v3))
 		},
 	}
 }
@@ -1449,8 +1418,7 @@ func FuncContext8R2[P1, P2, P3, P4, P5, P6, P7, P8, R1, R2 any](f func(context.C
 			if err != nil {
 				return err
 			}
-			clearOwners(frame, 2)
-			return firstError(frame, r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2))
+			return cmp.Or(r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2))
 		},
 	}
 }
@@ -1477,8 +1445,7 @@ func FuncContext8R3[P1, P2, P3, P4, P5, P6, P7, P8, R1, R2, R3 any](f func(conte
 			if err != nil {
 				return err
 			}
-			clearOwners(frame, 3)
-			return firstError(frame, r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2), r3.encode(&frame.results[2], v3))
+			return cmp.Or(r1.encode(&frame.results[0], v1), r2.encode(&frame.results[1], v2), r3.encode(&frame.results[2], v3))
 		},
 	}
 }

@@ -123,13 +123,12 @@ PyObject *call_encode_results(call *c)
 void call_drop_results(call *c)
 {
     const call_declaration *d = c->function->declaration;
-    if (c->frame.error == ERROR_NONE)
-        for (int i = 0; i < d->result_count; i++) {
-            call_result *result = &c->frame.results[i];
-            if (d->results[i] == KIND_TENSOR && result->owner != NULL)
-                dlpackgo_owner_release(result->owner);
-            else if (d->results[i] == KIND_STRING || d->results[i] == KIND_BYTES)
-                free(result->text);
-        }
+    for (int i = 0; i < d->result_count; i++) { /* of a call that failed, too, those before the failure */
+        call_result *result = &c->frame.results[i];
+        if (result->owner != NULL)
+            dlpackgo_owner_release(result->owner);
+        if (result->text != NULL)
+            free(result->text);
+    }
     free(c->frame.message);
 }

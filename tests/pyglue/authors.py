@@ -102,6 +102,22 @@ def test_errors_are_value_errors_unless_said_otherwise() -> None:
         go.fails("empty")
 
 
+def test_a_text_beside_a_result_that_cannot_be_returned_is_freed() -> None:
+    def resident() -> int:
+        with open("/proc/self/statm") as statm:
+            return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    def fail() -> None:
+        with pytest.raises(ValueError, match="view of nothing"):
+            go.text_and_nothing(10_000_000)
+
+    fail()
+    before = resident()
+    for _ in range(50):
+        fail()
+    assert resident() - before < 250_000_000
+
+
 def test_results_beside_an_error_are_dropped_and_freed() -> None:
     before = core._live()
     for _ in range(20):

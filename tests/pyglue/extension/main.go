@@ -58,6 +58,9 @@ func init() {
 
 	m.Def("same", pyglue.Args("x"), pyglue.Func1(echo[*safe.Tensor]))
 	m.Def("twice", pyglue.Args("x"), pyglue.Func1R2(func(x *safe.Tensor) (*safe.Tensor, *safe.Tensor, error) { return x, x, nil }))
+	m.Def("text_and_nothing", pyglue.Args("n"), pyglue.Func1R2(func(n int) (string, *safe.Tensor, error) {
+		return strings.Repeat("x", n), nil, nil
+	}))
 	m.Def("nothing", pyglue.Func0(func() (*safe.Tensor, error) { return nil, nil }))
 	m.Def("keep", pyglue.Args("x"), pyglue.Func1R0(keep))
 	m.Def("kept_sum", pyglue.Func0(keptSum))
