@@ -57,6 +57,15 @@ static inline PyObject *exception_value(pending_exception e)
 #endif
 }
 
+/* The exception itself, which is made if it was not yet; borrowed. */
+static inline PyObject *exception_made(pending_exception *e)
+{
+#if PY_VERSION_HEX < 0x030C0000
+    PyErr_NormalizeException(&e->type, &e->value, &e->traceback);
+#endif
+    return exception_value(*e);
+}
+
 static inline void exception_forget(pending_exception e)
 {
 #if PY_VERSION_HEX >= 0x030C0000

@@ -98,13 +98,6 @@ TensorObject *numpy_import(PyObject *array)
 
 /* --- opening ------------------------------------------------------------------------------------------------------ */
 
-static bool integers_match(PyObject *tuple, const npy_intp *values, int n)
-{
-    bool match = tuple != NULL && PyTuple_Check(tuple) && PyTuple_Size(tuple) == n;
-    for (int i = 0; match && i < n; i++) match = PyLong_AsLongLong(PyTuple_GetItem(tuple, i)) == values[i];
-    return match;
-}
-
 /* Whether what the accessors read is what the attributes say, of an array whose extents and strides all differ. */
 static bool accessors_agree(PyObject *numpy)
 {
@@ -121,7 +114,8 @@ static bool accessors_agree(PyObject *numpy)
         PyArrayObject *array = (PyArrayObject *)probe;
         agree = PyArray_NDIM(array) == 3 && PyArray_TYPE(array) == NPY_SHORT &&
                 PyLong_AsVoidPtr(PyTuple_GetItem(data, 0)) == PyArray_DATA(array) &&
-                integers_match(shape, PyArray_DIMS(array), 3) && integers_match(strides, PyArray_STRIDES(array), 3) &&
+                is_tuple_of_extents(shape, (const int64_t *)PyArray_DIMS(array), 3) &&
+                is_tuple_of_extents(strides, (const int64_t *)PyArray_STRIDES(array), 3) &&
                 (PyArray_FLAGS(array) & (NPY_ARRAY_WRITEABLE | NPY_ARRAY_ALIGNED | NPY_ARRAY_C_CONTIGUOUS)) ==
                     (NPY_ARRAY_WRITEABLE | NPY_ARRAY_ALIGNED);
     }

@@ -36,10 +36,7 @@ void refusal_note(PyObject *notes)
     if (notes == NULL)
         return;
     pending_exception pending = exception_put_aside();
-#if PY_VERSION_HEX < 0x030C0000
-    PyErr_NormalizeException(&pending.type, &pending.value, &pending.traceback);
-#endif
-    if (PyObject_SetAttrString(exception_value(pending), "__notes__", notes) < 0)
+    if (PyObject_SetAttrString(exception_made(&pending), "__notes__", notes) < 0)
         PyErr_Clear();
     exception_bring_back(pending);
 }

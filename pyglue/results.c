@@ -29,13 +29,7 @@ static PyObject *exception_of(int error)
 void call_add_note(const char *text)
 {
     pending_exception pending = exception_put_aside();
-#if PY_VERSION_HEX >= 0x030C0000
-    PyObject *raised = pending.raised;
-#else
-    PyErr_NormalizeException(&pending.type, &pending.value, &pending.traceback);
-    PyObject *raised = pending.value;
-#endif
-    PyObject *result = PyObject_CallMethod(raised, "add_note", "s", text);
+    PyObject *result = PyObject_CallMethod(exception_made(&pending), "add_note", "s", text);
     if (result == NULL)
         PyErr_Clear();
     Py_XDECREF(result);

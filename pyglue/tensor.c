@@ -226,6 +226,13 @@ PyObject *tuple_of_extents(const int64_t *extents, int n)
     return tuple;
 }
 
+bool is_tuple_of_extents(PyObject *object, const int64_t *extents, int n)
+{
+    bool is = object != NULL && PyTuple_Check(object) && PyTuple_Size(object) == n;
+    for (int i = 0; is && i < n; i++) is = PyLong_AsLongLong(PyTuple_GetItem(object, i)) == extents[i];
+    return is;
+}
+
 #define GETTER(name, expression)                                       \
     static PyObject *tensor_get_##name(PyObject *object, void *unused) \
     {                                                                  \

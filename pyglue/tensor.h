@@ -84,8 +84,9 @@ static inline bool tensor_moved_by_producer(const TensorObject *self)
 {
     return self->producer != NULL && (self->whole || !dlpackgo_host_accessible(self->view.device.device_type));
 }
-/* A tuple of ints. */
+/* A tuple of ints, and whether an object, which may be NULL, is the one of these. */
 PyObject *tuple_of_extents(const int64_t *extents, int n);
+bool is_tuple_of_extents(PyObject *object, const int64_t *extents, int n);
 
 /* --- values.c: elements as Python objects --- */
 PyObject *tensor_tolist(PyObject *self, PyObject *unused);

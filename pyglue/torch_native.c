@@ -166,13 +166,6 @@ static bool states_agree(PyObject *tensor)
     return agree;
 }
 
-static bool integers_agree(PyObject *tuple, const int64_t *values, int n)
-{
-    bool agree = tuple != NULL && PyTuple_Check(tuple) && PyTuple_Size(tuple) == n;
-    for (int i = 0; agree && i < n; i++) agree = PyLong_AsLongLong(PyTuple_GetItem(tuple, i)) == values[i];
-    return agree;
-}
-
 static bool description_agrees(PyObject *tensor)
 {
     DLTensor view;
@@ -182,7 +175,8 @@ static bool description_agrees(PyObject *tensor)
     PyObject *strides = shape == NULL ? NULL : PyObject_CallMethod(tensor, "stride", NULL);
     PyObject *address = strides == NULL ? NULL : PyObject_CallMethod(tensor, "data_ptr", NULL);
     bool agree = address != NULL && PyLong_AsVoidPtr(address) == view.data &&
-                 integers_agree(shape, view.shape, view.ndim) && integers_agree(strides, view.strides, view.ndim) &&
+                 is_tuple_of_extents(shape, view.shape, view.ndim) &&
+                 is_tuple_of_extents(strides, view.strides, view.ndim) &&
                  memcmp(&view.dtype, &(DLDataType){kDLFloat, 32, 1}, sizeof view.dtype) == 0;
     Py_XDECREF(shape);
     Py_XDECREF(strides);
