@@ -69,7 +69,9 @@ def is_gcc(compiler: str | None) -> bool:
     if compiler is None:
         return False
     try:
-        answer = subprocess.run([*shlex.split(compiler), "--version"], capture_output=True, text=True, check=True).stdout
+        answer = subprocess.run(
+            [*shlex.split(compiler), "--version"], capture_output=True, text=True, check=True
+        ).stdout
     except (OSError, subprocess.CalledProcessError):
         return False
     return "Free Software Foundation" in answer

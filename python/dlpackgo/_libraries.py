@@ -44,16 +44,13 @@ class Library:
         return importlib.import_module(self.module)
 
 
-class _Buffer(ctypes.Structure):
-    _fields_ = (("address", ctypes.c_void_p), ("rest", ctypes.c_byte * 120))  # Py_buffer has 80 bytes
-
-
 def buffer_address(array: Any) -> int:
     """Where the memory of an object with the buffer protocol lies: of any format and strides, which memoryview does not tell."""
-    api, strides_and_format, buffer = ctypes.PyDLL(None), 0x1C, _Buffer()
+    api, strides_and_format = ctypes.PyDLL(None), 0x1C
+    buffer = (ctypes.c_void_p * 16)()  # a Py_buffer begins with the address, and is ten words long
     api.PyObject_GetBuffer(ctypes.py_object(array), ctypes.byref(buffer), strides_and_format)
     api.PyBuffer_Release(ctypes.byref(buffer))
-    return buffer.address or 0
+    return buffer[0] or 0
 
 
 def numpy_address(array: Any) -> int:

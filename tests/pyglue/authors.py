@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -104,8 +105,7 @@ def test_errors_are_value_errors_unless_said_otherwise() -> None:
 
 def test_a_text_beside_a_result_that_cannot_be_returned_is_freed() -> None:
     def resident() -> int:
-        with open("/proc/self/statm") as statm:
-            return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
     def fail() -> None:
         with pytest.raises(ValueError, match="view of nothing"):
