@@ -7,14 +7,15 @@ The heap of Go is what Go functions allocate for themselves. Memory of tensors l
 ``dlpackgo.debug.live`` and ``tracemalloc``.
 """
 
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 from ._core import runtime as _functions
 
 __all__ = ["Stats", "collect", "gc_percent", "max_procs", "memory_limit", "stats"]
 
-collect = _functions.collect
-max_procs = _functions.max_procs
+collect: Callable[[], None] = _functions.collect
+max_procs: Callable[..., int] = _functions.max_procs
 
 
 def memory_limit(limit: int | Literal["off"] | None = None) -> int | Literal["off"]:
