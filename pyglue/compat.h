@@ -98,7 +98,8 @@ static inline bool exception_forgive(PyObject *kind)
     return true;
 }
 
-/* A mutex that does nothing where the GIL already serializes; reads and writes of what changes while others read it. */
+/* A mutex that does nothing where the GIL already serializes; reads and writes of what changes while others read it;
+ * and whether a thread is the first that asks for a flag, which is to do what is done once. */
 #ifdef Py_GIL_DISABLED
 #include <pthread.h>
 #define SHARED_MUTEX(name) static pthread_mutex_t name = PTHREAD_MUTEX_INITIALIZER
@@ -106,12 +107,14 @@ static inline bool exception_forgive(PyObject *kind)
 #define SHARED_UNLOCK(name) pthread_mutex_unlock(&(name))
 #define SHARED_READ(variable) __atomic_load_n(&(variable), __ATOMIC_ACQUIRE)
 #define SHARED_WRITE(variable, value) __atomic_store_n(&(variable), value, __ATOMIC_RELEASE)
+#define SHARED_FIRST(flag) (!__atomic_exchange_n(&(flag), true, __ATOMIC_ACQ_REL))
 #else
 #define SHARED_MUTEX(name) _Static_assert(1, "the GIL serializes")
 #define SHARED_LOCK(name) ((void)0)
 #define SHARED_UNLOCK(name) ((void)0)
 #define SHARED_READ(variable) (variable)
 #define SHARED_WRITE(variable, value) ((variable) = (value))
+#define SHARED_FIRST(flag) (!(flag) && ((flag) = true))
 #endif
 
 /* Changes a counter that threads share. */

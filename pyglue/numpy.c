@@ -128,19 +128,19 @@ static bool accessors_agree(PyObject *numpy)
     return agree && !PyErr_Occurred();
 }
 
-/* Imports NumPy and its C API. -1 with an exception set. */
+/* Imports NumPy and its C API, once; whoever comes while another thread is at it finds the lane closed still. -1 with
+ * an exception set. */
 static int open_lane(void)
 {
     static bool tried;
-    if (tried)
+    if (SHARED_READ(tried))
         return 0;
     PyObject *numpy = PyImport_ImportModule("numpy");
     if (numpy == NULL)
         return -1;
-    tried = true;
-    if (_import_array() == 0 && accessors_agree(numpy)) {
-        checked_type = &PyArray_Type;
-        SHARED_WRITE(numpy_array_type, enabled ? checked_type : NULL);
+    if (SHARED_FIRST(tried) && _import_array() == 0 && accessors_agree(numpy)) {
+        SHARED_WRITE(checked_type, &PyArray_Type);
+        SHARED_WRITE(numpy_array_type, enabled ? &PyArray_Type : NULL);
     }
     Py_DECREF(numpy);
     /* An unknown NumPy keeps the lane closed, and the capsule way goes on. */
@@ -165,7 +165,7 @@ bool numpy_lane_enable(bool enable)
 {
     bool before = enabled;
     enabled = enable;
-    numpy_array_type = enable ? checked_type : NULL;
+    SHARED_WRITE(numpy_array_type, enable ? SHARED_READ(checked_type) : NULL);
     return before;
 }
 
@@ -226,11 +226,11 @@ static PyArray_Descr *descriptor_of(const TensorObject *tensor)
 PyObject *numpy_export(TensorObject *tensor, bool *taken)
 {
     *taken = true;
-    if (checked_type == NULL && open_lane() < 0) {
+    if (SHARED_READ(checked_type) == NULL && open_lane() < 0) {
         *taken = !exception_forgive(PyExc_ImportError);
         return NULL;
     }
-    *taken = enabled && checked_type != NULL &&
+    *taken = enabled && SHARED_READ(checked_type) != NULL &&
              tensor->view.ndim <= (PyArray_RUNTIME_VERSION >= NPY_2_0_API_VERSION ? 64 : 32);
     PyArray_Descr *descriptor = *taken ? descriptor_of(tensor) : NULL;
     if (descriptor == NULL) {

@@ -28,6 +28,7 @@ static struct {
  * and its like. */
 static int learn(PyObject *type)
 {
+    static bool learned;
     PyObject *found[TORCH_STATE_COUNT];
     for (int i = 0; i < TORCH_STATE_COUNT; i++) {
         found[i] = PyObject_GetAttr(type, states[i].name);
@@ -35,6 +36,10 @@ static int learn(PyObject *type)
             while (i-- > 0) Py_DECREF(found[i]);
             return exception_forgive(PyExc_Exception) ? 0 : -1;
         }
+    }
+    if (!SHARED_FIRST(learned)) { /* another thread is at it, or has just been */
+        for (int i = 0; i < TORCH_STATE_COUNT; i++) Py_DECREF(found[i]);
+        return 0;
     }
     for (int i = 0; i < TORCH_STATE_COUNT; i++) states[i].descriptor = found[i];
     Py_INCREF(type);
@@ -88,16 +93,19 @@ int torch_check(PyObject *tensor, const DLDataType *dtype)
 static PyTypeObject *import_tensor_type(void)
 {
     static PyTypeObject *imported;
-    if (imported == NULL) {
+    PyTypeObject *known = SHARED_READ(imported);
+    if (known == NULL) {
         PyObject *torch = PyImport_ImportModule("torch");
         PyObject *type = torch == NULL ? NULL : PyObject_GetAttrString(torch, "Tensor");
         Py_XDECREF(torch);
         if (type == NULL && !exception_forgive(PyExc_Exception))
             return NULL;
-        if (type != NULL && PyType_Check(type))
-            imported = (PyTypeObject *)type;
+        if (type != NULL && PyType_Check(type)) {
+            known = (PyTypeObject *)type;
+            SHARED_WRITE(imported, known);
+        }
     }
-    return imported;
+    return known;
 }
 
 static bool walks_backwards(const TensorObject *tensor)

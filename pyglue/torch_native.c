@@ -243,8 +243,8 @@ int torch_native_learn(PyTypeObject *type)
     find_dtypes(library);
     PyObject *probes[PROBE_COUNT] = {NULL}, *torch = PyImport_ImportModule("torch");
     if (torch != NULL && make_probes(torch, probes) && all_agree(probes, type) && !PyErr_Occurred()) {
-        checked_type = type;
-        SHARED_WRITE(torch_native_type, enabled ? checked_type : NULL);
+        SHARED_WRITE(checked_type, type);
+        SHARED_WRITE(torch_native_type, enabled ? type : NULL);
     }
     int learned = PyErr_Occurred() && !exception_forgive(PyExc_Exception) ? -1 : 0;
     Py_XDECREF(torch);
@@ -255,5 +255,5 @@ int torch_native_learn(PyTypeObject *type)
 void torch_native_enable(bool enable)
 {
     enabled = enable;
-    torch_native_type = enable ? checked_type : NULL;
+    SHARED_WRITE(torch_native_type, enable ? SHARED_READ(checked_type) : NULL);
 }

@@ -228,7 +228,11 @@ def by_table():
     assert dlpackgo.from_dlpack(random.choice(tables)()).tolist() == [0, 1, 2]
 def by_name():
     assert dlpackgo.zeros((2,), dtype=random.choice(["int8", "float32", "bfloat16", "bool"])).dtype.itemsize in (1, 2, 4)
-stress([plain, by_table, by_name], 8)
+def of_array():
+    assert dlpackgo.from_dlpack(np.arange(3)).tolist() == [0, 1, 2]
+def to_array():
+    assert dlpackgo.arange(3).numpy().tolist() == [0, 1, 2]
+stress([plain, by_table, by_name, of_array, to_array], 8)
 """,
         timeout=SECONDS + 100,
     )
