@@ -150,13 +150,14 @@ static bool settle_descriptor(DLTensor *tensor, int64_t *extents)
     return true;
 }
 
-static bool borrow_natively(PyObject *object, call_argument *argument, int64_t *extents)
+/* Describes an array of NumPy's or a tensor of torch's without any of Python's code, over extents that stay. False,
+ * without an exception, for everything else, and for what another way has to judge. */
+static inline bool describe_natively(PyObject *object, DLTensor *tensor, uint64_t *flags, int64_t *extents)
 {
-    DLTensor tensor;
-    if (!torch_native_takes(object) || !torch_native_describe(object, &tensor) || !settle_descriptor(&tensor, extents))
-        return false;
-    dlpackgo_borrow(&argument->tensor, &tensor, 0);
-    return true;
+    if (numpy_lane_takes(object))
+        return numpy_describe(object, tensor, flags, extents);
+    *flags = 0;
+    return torch_native_takes(object) && torch_native_describe(object, tensor) && settle_descriptor(tensor, extents);
 }
 
 /* The view that a C exchange API lends for the time of the call. It says nothing of writability, so that it serves for
@@ -180,28 +181,23 @@ static int borrow_by_table(PyObject *object, call_argument *argument, int64_t *e
     return torch && torch_check(object, &tensor.dtype) < 0 ? -1 : 1;
 }
 
-static int borrow_array(PyObject *object, call_argument *argument, int64_t *extents)
-{
-    DLTensor tensor;
-    uint64_t flags;
-    if (!numpy_describe(object, &tensor, &flags, extents))
-        return 0;
-    dlpackgo_borrow(&argument->tensor, &tensor, flags);
-    return 1;
-}
-
 /* The lanes that make no Tensor. Results as of borrow_by_table. */
 static int borrow(call *c, int i)
 {
     PyObject *object = c->given[i];
+    call_argument *argument = &c->frame.arguments[i];
     int kind = c->function->declaration->parameters[i].kind;
-    if (kind == KIND_TENSOR)
+    bool numpy = numpy_lane_takes(object);
+    DLTensor tensor;
+    uint64_t flags;
+    /* Of others than NumPy nobody says whether the memory may be written to. */
+    if (kind == KIND_TENSOR || (kind != KIND_VIEW && !numpy))
         return 0;
-    if (numpy_lane_takes(object))
-        return borrow_array(object, &c->frame.arguments[i], c->extents[i]);
-    if (kind == KIND_VIEW && borrow_natively(object, &c->frame.arguments[i], c->extents[i]))
+    if (describe_natively(object, &tensor, &flags, c->extents[i])) {
+        dlpackgo_borrow(&argument->tensor, &tensor, flags);
         return 1;
-    return kind == KIND_VIEW ? borrow_by_table(object, &c->frame.arguments[i], c->extents[i]) : 0;
+    }
+    return numpy ? 0 : borrow_by_table(object, argument, c->extents[i]);
 }
 
 /* By way of a Tensor: the one that was passed, or one made for the call. */
@@ -426,16 +422,11 @@ bool call_is_plain(const call_declaration *d)
  * for what cannot be, and every fault. */
 static inline const DLTensor *describe_plainly(PyObject *object, uint64_t *flags, DLTensor *room, int64_t *extents)
 {
-    *flags = 0;
-    if (Tensor_Check(object)) {
-        const TensorObject *own = (const TensorObject *)object;
-        *flags = own->flags;
-        return !SHARED_READ(own->closed) && own->view.device.device_type == kDLCPU ? &own->view : NULL;
-    }
-    bool described = numpy_lane_takes(object) ? numpy_describe(object, room, flags, extents)
-                                              : torch_native_takes(object) && torch_native_describe(object, room) &&
-                                                    settle_descriptor(room, extents);
-    return described ? room : NULL;
+    if (!Tensor_Check(object))
+        return describe_natively(object, room, flags, extents) ? room : NULL;
+    const TensorObject *own = (const TensorObject *)object;
+    *flags = own->flags;
+    return !SHARED_READ(own->closed) && own->view.device.device_type == kDLCPU ? &own->view : NULL;
 }
 
 bool call_decode_plainly(call *c, PyObject *const *args)

@@ -2,13 +2,12 @@ package safe
 
 import (
 	"runtime"
-	"slices"
 	"unsafe"
 )
 
 // Watch is for debugging. It makes views that C has filled in, such as the arguments of a call, end for good with that call:
-// what describes them lies on the stack of C, where a view that is kept for longer finds anything at all. With a watch it is
-// a copy in memory of Go, which knows whether the call has ended.
+// what describes them lies in a frame of C, which the next call uses again, where a view that is kept for longer finds
+// anything at all. With a watch it is a copy in memory of Go, which knows whether the call has ended.
 type Watch struct {
 	scope   *Scope
 	pinner  runtime.Pinner
@@ -35,9 +34,7 @@ func NewWatch() (*Watch, error) {
 func (w *Watch) Over(view unsafe.Pointer) {
 	v := (*AnyView)(view)
 	w.watched = append(w.watched, watchedView{v, v.meta})
-	inGo := new(metadata)
-	*inGo = *v.meta
-	inGo.shape, inGo.strides = slices.Clone(inGo.shape), slices.Clone(inGo.strides)
+	inGo := v.like(v.shape(), v.strides()).meta
 	inGo.guard, inGo.generation = w.scope.guard, w.scope.guard.generation.Load()
 	w.pinner.Pin(inGo)
 	putAddress(&v.meta, unsafe.Pointer(inGo))
