@@ -96,7 +96,7 @@ def written(*patterns: str) -> list[str]:
 
 def sources_digest(build_flags: str) -> str:
     """A name for the state of everything that goes into the wheel."""
-    digest = hashlib.sha256(f"{build_flags} {toolchain.go_version(toolchain.find_go() or '')}".encode())
+    digest = hashlib.sha256(f"{build_flags} {toolchain.go_version(go_command())}".encode())
     named = [ROOT / name for name in ("go.mod", "go.sum", "setup.py", "pyproject.toml", "README.md")]
     for folder in (*toolchain.GO_FOLDERS, "python/dlpackgo", "tools"):
         named += [path for path in (ROOT / folder).glob("**/*") if path.is_file() and "__pycache__" not in path.parts]
@@ -110,7 +110,6 @@ def wheel(session: nox.Session, build_flags: str = "") -> Path:
     folder = VENV / "wheels" / sources_digest(build_flags)
     tag = "cp311" if session.python == "3.11" else "abi3"
     if not list(folder.glob(f"*-{tag}-*.whl")):
-        go_command()
         session.log("building the wheel, about a minute the first time")
         shutil.rmtree(ROOT / "build", ignore_errors=True)  # setuptools would pack files that are gone from the tree
         session.run(
@@ -418,9 +417,8 @@ def free_threaded_package(session: nox.Session, name: str, *options: str, **envi
     pip.append("--python-version=3.13")
     native = [f"--platform={kind}_{platform.machine()}" for kind in ("manylinux_2_28", "manylinux2014", "linux")]
     if not (site / "hypothesis").exists():
-        session.run(
-            *pip, "--implementation=cp", "--abi=cp313t", *native, "numpy<2.5", external=True
-        )  # no newer one has a wheel
+        numpy = "numpy<2.5"  # no newer one has a wheel
+        session.run(*pip, "--implementation=cp", "--abi=cp313t", *native, numpy, external=True)
         pure = ["--implementation=py", "--abi=none", "--platform=any"]
         session.run(*pip, *pure, "setuptools", "pytest", "hypothesis", external=True)
     shutil.rmtree(folder, ignore_errors=True)

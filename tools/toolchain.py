@@ -127,9 +127,8 @@ def go_environment() -> dict[str, str]:
     environment["GOFLAGS"] = "-mod=readonly -trimpath -buildvcs=false"
     environment["GOWORK"] = "off"
     environment["CGO_CFLAGS"] = shlex.join(cgo_flags())
-    environment["CGO_LDFLAGS"] = shlex.join(
-        _sanitizer()
-    )  # nothing else: a distribution's --no-undefined would refuse Python's symbols
+    # Nothing else: a distribution's --no-undefined would refuse Python's symbols.
+    environment["CGO_LDFLAGS"] = shlex.join(_sanitizer())
     if compiler := find_compiler():
         environment["CC"] = compiler
     return environment
