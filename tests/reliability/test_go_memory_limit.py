@@ -11,18 +11,26 @@ MIB = 1 << 20
 
 
 @pytest.mark.parametrize("by", ["function", "environment"])
-def test_the_go_heap_is_collected_because_of_the_limit_and_without_one_grows(run_with_faults: Run, by: str) -> None:
+def test_the_go_heap_stays_below_the_limit_and_without_one_grows_over_it(run_with_faults: Run, by: str) -> None:
     taken = {}
     for limit in ("off", 64 * MIB):
         given = {"GOMEMLIMIT": str(limit)} if by == "environment" else {}
         setting = f"dlpackgo.runtime.memory_limit({limit!r})" if by == "function" else ""
-        # 400 MiB of garbage, of which 4 MiB are alive at any time; without the limit nothing collects them.
-        code = f"{setting}\nprint(faults.allocate({MIB}, 400), dlpackgo.runtime.stats().num_gc)"
+        # 400 MiB of garbage, of which 4 MiB are alive at any time; without the limit nothing collects them. The pauses
+        # are for the collector, which is late where others take the processors, and which a soft limit does not wait for.
+        code = f"""
+import time
+{setting}
+taken = 0
+for _ in range(100):
+    taken = max(taken, faults.allocate({MIB}, 4))
+    time.sleep(0.01)
+print(taken, dlpackgo.runtime.stats().num_gc)
+"""
         taken[limit], collections = map(int, run_with_faults(code, environment={"GOGC": "off", **given}).stdout.split())
         assert (collections > 0) == (limit != "off")
     assert taken["off"] > 400 * MIB
-    # The limit is soft: where other processes take the processors, the collector comes late. But it comes.
-    assert taken[64 * MIB] < taken["off"]
+    assert taken[64 * MIB] < 64 * MIB
 
 
 def test_the_percentage_decides_how_often_go_collects(run_with_faults: Run) -> None:
