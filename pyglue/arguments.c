@@ -150,14 +150,17 @@ static bool settle_descriptor(DLTensor *tensor, int64_t *extents)
     return true;
 }
 
-/* Describes an array of NumPy's or a tensor of torch's without any of Python's code, over extents that stay. False,
+/* Borrows an array of NumPy's or a tensor of torch's without any of Python's code, over extents that stay. False,
  * without an exception, for everything else, and for what another way has to judge. */
-static inline bool describe_natively(PyObject *object, DLTensor *tensor, uint64_t *flags, int64_t *extents)
+static inline bool borrow_natively(PyObject *object, dlpackgo_borrowed *borrowed, int64_t *extents)
 {
     if (numpy_lane_takes(object))
-        return numpy_describe(object, tensor, flags, extents);
-    *flags = 0;
-    return torch_native_takes(object) && torch_native_describe(object, tensor) && settle_descriptor(tensor, extents);
+        return numpy_borrow(object, borrowed, extents);
+    DLTensor tensor;
+    if (!torch_native_takes(object) || !torch_native_describe(object, &tensor) || !settle_descriptor(&tensor, extents))
+        return false;
+    dlpackgo_borrow(borrowed, &tensor, 0);
+    return true;
 }
 
 /* The view that a C exchange API lends for the time of the call. It says nothing of writability, so that it serves for
@@ -188,15 +191,11 @@ static int borrow(call *c, int i)
     call_argument *argument = &c->frame.arguments[i];
     int kind = c->function->declaration->parameters[i].kind;
     bool numpy = numpy_lane_takes(object);
-    DLTensor tensor;
-    uint64_t flags;
     /* Of others than NumPy nobody says whether the memory may be written to. */
     if (kind == KIND_TENSOR || (kind != KIND_VIEW && !numpy))
         return 0;
-    if (describe_natively(object, &tensor, &flags, c->extents[i])) {
-        dlpackgo_borrow(&argument->tensor, &tensor, flags);
+    if (borrow_natively(object, &argument->tensor, c->extents[i]))
         return 1;
-    }
     return numpy ? 0 : borrow_by_table(object, argument, c->extents[i]);
 }
 
@@ -386,8 +385,6 @@ static int decode_argument(call *c, int i)
 {
     const call_declaration *d = c->function->declaration;
     const call_parameter *parameter = &d->parameters[i];
-    c->used[i] = NULL;
-    c->held[i] = NULL;
     c->decoded = i + 1;
     bool given = c->given[i] != NULL && !(parameter->optional && c->given[i] == Py_None);
     c->frame.arguments[i].given = given;
@@ -412,43 +409,42 @@ int call_decode_arguments(call *c)
 
 bool call_is_plain(const call_declaration *d)
 {
-    bool plain = d->overload_count == 1 && !d->any_device && d->parameter_count > 0;
+    bool plain = d->overload_count == 1 && !d->any_device;
     for (int i = 0; i < d->parameter_count; i++)
         plain = plain && d->parameters[i].kind == KIND_VIEW && !d->parameters[i].optional;
     return plain;
 }
 
-/* The description of an argument, found without any of Python's code: its own, or one made in room over extents. NULL
- * for what cannot be, and every fault. */
-static inline const DLTensor *describe_plainly(PyObject *object, uint64_t *flags, DLTensor *room, int64_t *extents)
+/* The same of a tensor of ours as well, which is held against close(). */
+static inline bool borrow_plainly(call *c, int i, PyObject *object)
 {
+    call_argument *argument = &c->frame.arguments[i];
     if (!Tensor_Check(object))
-        return describe_natively(object, room, flags, extents) ? room : NULL;
-    const TensorObject *own = (const TensorObject *)object;
-    *flags = own->flags;
-    return !SHARED_READ(own->closed) && own->view.device.device_type == kDLCPU ? &own->view : NULL;
+        return borrow_natively(object, &argument->tensor, c->extents[i]);
+    TensorObject *own = (TensorObject *)object;
+    if (SHARED_READ(own->closed) || own->view.device.device_type != kDLCPU)
+        return false;
+    dlpackgo_borrow(&argument->tensor, &own->view, own->flags);
+    tensor_hold(own);
+    c->used[i] = own;
+    return true;
 }
 
 bool call_decode_plainly(call *c, PyObject *const *args)
 {
     const call_declaration *d = c->function->declaration;
     const call_overload *overload = d->overloads;
-    for (int i = 0; i < d->parameter_count; i++) {
+    int count = d->parameter_count;
+    for (int i = 0; i < count; i++) {
         call_argument *argument = &c->frame.arguments[i];
-        DLTensor room;
-        uint64_t flags;
-        const DLTensor *tensor = describe_plainly(args[i], &flags, &room, c->extents[i]);
-        if (tensor == NULL || !call_accepts(overload, i, tensor->dtype))
-            return false;
-        dlpackgo_borrow(&argument->tensor, tensor, flags);
         argument->given = true;
-        c->used[i] = tensor == &room ? NULL : (TensorObject *)args[i];
-        c->held[i] = NULL;
+        if (!borrow_plainly(c, i, args[i]) || !call_accepts(overload, i, argument->tensor.metadata.dtype)) {
+            c->decoded = i + 1;
+            call_drop_arguments(c);
+            return false;
+        }
     }
-    for (int i = 0; i < d->parameter_count; i++)
-        if (c->used[i] != NULL)
-            tensor_hold(c->used[i]);
-    c->decoded = d->parameter_count;
+    c->decoded = count;
     c->frame.function = overload->function;
     return true;
 }
@@ -456,10 +452,12 @@ bool call_decode_plainly(call *c, PyObject *const *args)
 void call_drop_arguments(call *c)
 {
     for (int i = 0; i < c->decoded; i++) {
-        if (c->plain || call_has_tensor(c, i))
-            dlpackgo_end_borrow(&c->frame.arguments[i].tensor); /* Go may have kept it */
-        if (c->used[i] != NULL)
+        dlpackgo_end_borrow(&c->frame.arguments[i].tensor); /* Go may have kept it */
+        if (c->used[i] != NULL) {
             tensor_let_go(c->used[i]);
-        Py_XDECREF(c->held[i]);
+            c->used[i] = NULL;
+        }
+        Py_CLEAR(c->held[i]);
     }
+    c->decoded = 0;
 }

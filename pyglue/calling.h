@@ -27,11 +27,10 @@ typedef struct call {
     struct call *next; /* in the list of those that wait to be used again */
     FunctionObject *function;
     waiter waiter;
-    bool plain; /* decoded the short way */
-    int decoded;
+    int decoded;                            /* arguments for which there may be something to drop */
     PyObject *given[CALL_MAX_ARGUMENTS];    /* what was passed, borrowed; NULL: left out */
-    TensorObject *used[CALL_MAX_ARGUMENTS]; /* tensors that must not be closed meanwhile */
-    PyObject *held[CALL_MAX_ARGUMENTS];     /* tensors made for this call */
+    TensorObject *used[CALL_MAX_ARGUMENTS]; /* tensors that must not be closed meanwhile; NULL between calls */
+    PyObject *held[CALL_MAX_ARGUMENTS];     /* tensors made for this call; NULL between calls */
     call_frame frame;
     int64_t extents[CALL_MAX_ARGUMENTS][2 * DLPACKGO_MAX_NDIM]; /* shape and strides of what is borrowed */
 } call;

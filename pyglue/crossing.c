@@ -88,6 +88,15 @@ static bool is_quick(const call *c)
     return elements < d->quick_below;
 }
 
+/* Up to 3.12 Python does not notice a signal that a thread of Go's took before it next takes the GIL, which it may not
+ * do for long when it makes one quick call after another. To look costs a tenth of a call, so not every one of them
+ * does. */
+static bool signals_are_due(void)
+{
+    static unsigned calls; /* serialized by the GIL */
+    return ++calls % 16 == 0;
+}
+
 crossing call_cross(call *c)
 {
     const call_declaration *d = c->function->declaration;
@@ -99,9 +108,7 @@ crossing call_cross(call *c)
         return cross_interruptibly(c);
     if (is_quick(c)) {
         dlpackgoCall(&c->frame);
-        /* A signal that comes meanwhile may be taken by a thread of Go's, whichever call it is, and up to 3.12 Python
-         * would not notice before it next takes the GIL. */
-        if (Py_Version < 0x030D0000 && PyErr_CheckSignals() < 0)
+        if (Py_Version < 0x030D0000 && signals_are_due() && PyErr_CheckSignals() < 0)
             return INTERRUPTED;
     } else {
         Py_BEGIN_ALLOW_THREADS dlpackgoCall(&c->frame);

@@ -13,10 +13,25 @@ call_declaration *call_declarations;
  * calls the function that asks for it. And a daemon thread that wants the GIL back after the end of the interpreter
  * never returns, until 3.13 not even its stack stays; the goroutine of its call must have something to write to all the
  * same. */
+/* Only what a call uses is ever written, and what is the same for all of them here. */
+static call *new_call(void)
+{
+    call *c = malloc(sizeof *c);
+    if (c == NULL)
+        return NULL;
+    c->decoded = 0;
+    for (int i = 0; i < CALL_MAX_ARGUMENTS; i++) {
+        dlpackgo_borrow_ready(&c->frame.arguments[i].tensor);
+        c->used[i] = NULL;
+        c->held[i] = NULL;
+    }
+    return c;
+}
+
 #ifdef Py_GIL_DISABLED
 static call *take_call(void)
 {
-    return malloc(sizeof(call));
+    return new_call();
 }
 
 static void give_call(call *c)
@@ -32,7 +47,7 @@ static call *take_call(void)
 {
     call *c = idle;
     if (c == NULL)
-        return malloc(sizeof *c);
+        return new_call();
     idle = c->next;
     idle_count--;
     return c;
@@ -52,17 +67,16 @@ static void give_call(call *c)
 
 static PyObject *call_function(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
 {
-    call *c = take_call(); /* only what a call uses is ever written */
+    call *c = take_call();
     if (c == NULL)
         return PyErr_NoMemory();
     c->function = (FunctionObject *)self;
-    c->decoded = 0;
     guard_drain_deferred();
     PyObject *result = NULL;
-    c->plain = c->function->plain && names == NULL && nargs == c->function->declaration->parameter_count &&
-               call_decode_plainly(c, args);
-    if (c->plain || (call_match_arguments(c, args, nargs, names) == 0 && call_decode_arguments(c) == 0 &&
-                     call_choose_overload(c) == 0)) {
+    bool plain = c->function->plain && names == NULL && nargs == c->function->declaration->parameter_count &&
+                 call_decode_plainly(c, args);
+    if (plain || (call_match_arguments(c, args, nargs, names) == 0 && call_decode_arguments(c) == 0 &&
+                  call_choose_overload(c) == 0)) {
         int crossed = call_cross(c);
         if (crossed == CROSSED && c->frame.error == ERROR_NONE)
             result = call_encode_results(c);

@@ -314,17 +314,9 @@ static imported import_foreign(PyObject *producer, const producer_type *type, co
     return import_by_capsule(producer, type, request);
 }
 
-static imported import_producer(PyObject *producer, const import_request *request)
+/* Apart, so that the ways before it need not save what it needs. */
+static __attribute__((noinline)) imported import_by_type(PyObject *producer, const import_request *request)
 {
-    if (Tensor_Check(producer))
-        return import_own((TensorObject *)producer, request);
-    if (PyCapsule_CheckExact(producer))
-        return import_capsule(producer, request);
-    if (numpy_lane_takes(producer)) {
-        TensorObject *tensor = numpy_import(producer);
-        if (tensor != NULL || PyErr_Occurred())
-            return (imported){.tensor = tensor};
-    }
     const producer_type *found = producer_lookup(Py_TYPE(producer));
     if (found == NULL)
         return failed(NULL);
@@ -333,6 +325,20 @@ static imported import_producer(PyObject *producer, const import_request *reques
     if (result.tensor == NULL && (type.torch || type.array))
         refusal_explain(producer, type.torch && result.without_memory);
     return result;
+}
+
+static imported import_producer(PyObject *producer, const import_request *request)
+{
+    if (numpy_lane_takes(producer)) {
+        TensorObject *tensor = numpy_import(producer);
+        if (tensor != NULL || PyErr_Occurred())
+            return (imported){.tensor = tensor};
+    }
+    if (Tensor_Check(producer))
+        return import_own((TensorObject *)producer, request);
+    if (PyCapsule_CheckExact(producer))
+        return import_capsule(producer, request);
+    return import_by_type(producer, request);
 }
 
 TensorObject *import_any(PyObject *producer)
@@ -371,16 +377,21 @@ static int parse_arguments(import_request *request, PyObject *const *args, Py_ss
     return 0;
 }
 
-PyObject *from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+static __attribute__((noinline)) PyObject *import_as_asked(PyObject *const *args, Py_ssize_t nargs, PyObject *names)
 {
-    (void)module;
     import_request request;
-    guard_drain_deferred();
-    if (nargs == 1 && names == NULL) /* as most ask: then there is nothing to settle */
-        return (PyObject *)import_any(args[0]);
     if (parse_arguments(&request, args, nargs, names) < 0)
         return NULL;
     return (PyObject *)settle(import_producer(args[0], &request), &request);
+}
+
+PyObject *from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+{
+    (void)module;
+    guard_drain_deferred();
+    if (nargs == 1 && names == NULL) /* as most ask: then there is nothing to settle */
+        return (PyObject *)import_any(args[0]);
+    return import_as_asked(args, nargs, names);
 }
 
 int import_ready(PyObject *module)

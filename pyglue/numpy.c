@@ -63,9 +63,10 @@ static bool read_extents(const npy_intp *shape, const npy_intp *bytes, int ndim,
     return remainders == 0 || cut_strides(shape, bytes, ndim, item, strides);
 }
 
-bool numpy_describe(PyObject *object, DLTensor *view, uint64_t *flags, int64_t *extents)
+/* Inlined, so that what is only passed on stays in registers. */
+static inline __attribute__((always_inline)) bool describe(PyArrayObject *array, DLTensor *view, uint64_t *flags,
+                                                           int64_t *extents)
 {
-    PyArrayObject *array = (PyArrayObject *)object;
     unsigned int type = (unsigned int)PyArray_TYPE(array);
     int array_flags = PyArray_FLAGS(array), ndim = PyArray_NDIM(array);
     if (type >= DTYPE_COUNT || dtypes[type].bits == 0 || !(array_flags & NPY_ARRAY_ALIGNED) ||
@@ -82,12 +83,22 @@ bool numpy_describe(PyObject *object, DLTensor *view, uint64_t *flags, int64_t *
     return read_extents(PyArray_DIMS(array), PyArray_STRIDES(array), ndim, view->dtype.bits / 8, extents);
 }
 
+bool numpy_borrow(PyObject *array, dlpackgo_borrowed *borrowed, int64_t *extents)
+{
+    DLTensor view;
+    uint64_t flags;
+    if (!describe((PyArrayObject *)array, &view, &flags, extents))
+        return false;
+    dlpackgo_borrow(borrowed, &view, flags);
+    return true;
+}
+
 TensorObject *numpy_import(PyObject *array)
 {
     TensorObject *tensor = tensor_allocate(PyArray_NDIM((PyArrayObject *)array));
     if (tensor == NULL)
         return NULL;
-    if (!numpy_describe(array, &tensor->view, &tensor->flags, tensor->view.shape)) {
+    if (!describe((PyArrayObject *)array, &tensor->view, &tensor->flags, tensor->view.shape)) {
         Py_DECREF((PyObject *)tensor);
         return NULL;
     }
@@ -268,9 +279,9 @@ int numpy_lane_open(PyTypeObject *type)
     return 0;
 }
 
-bool numpy_describe(PyObject *array, DLTensor *view, uint64_t *flags, int64_t *extents)
+bool numpy_borrow(PyObject *array, dlpackgo_borrowed *borrowed, int64_t *extents)
 {
-    (void)array, (void)view, (void)flags, (void)extents;
+    (void)array, (void)borrowed, (void)extents;
     return false;
 }
 

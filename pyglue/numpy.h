@@ -5,6 +5,7 @@
 #ifndef DLPACKGO_NUMPY_H
 #define DLPACKGO_NUMPY_H
 
+#include "../safe/view.h"
 #include "tensor.h"
 
 /* Tries the lane when the first object of this type is seen, if that is numpy.ndarray: it opens when NumPy's accessors
@@ -18,12 +19,12 @@ static inline bool numpy_lane_takes(PyObject *object)
     return Py_TYPE(object) == SHARED_READ(numpy_array_type);
 }
 
-/* Describes an array in view, with shape and strides in extents, which has room for both. False, without an exception,
- * for what the capsule way has to judge: byte-swapped, misaligned and structured arrays, and strides that are no
- * multiple of the item size. */
-bool numpy_describe(PyObject *array, DLTensor *view, uint64_t *flags, int64_t *extents);
+/* Borrows an array, with shape and strides in extents, which has room for both. False, without an exception, for what
+ * the capsule way has to judge: byte-swapped, misaligned and structured arrays, and strides that are no multiple of the
+ * item size. */
+bool numpy_borrow(PyObject *array, dlpackgo_borrowed *borrowed, int64_t *extents);
 
-/* A tensor on the memory of the array; NULL without an exception where numpy_describe says false. */
+/* A tensor on the memory of the array; NULL without an exception where numpy_borrow says false. */
 TensorObject *numpy_import(PyObject *array);
 
 /* A numpy.ndarray on the memory of a host tensor; needs NumPy. *taken is false, and no exception set, where

@@ -124,5 +124,6 @@ void call_drop_results(call *c)
         if (result->text != NULL)
             free(result->text);
     }
-    free(c->frame.message);
+    if (c->frame.message != NULL)
+        free(c->frame.message);
 }

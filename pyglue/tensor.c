@@ -19,6 +19,7 @@ static TensorObject *free_list[FREE_LIST_LIMIT];
 static int free_list_length;
 #endif
 
+/* An object that holds nothing, as release_memory leaves it. */
 static TensorObject *take_object(void)
 {
 #ifndef Py_GIL_DISABLED
@@ -29,7 +30,15 @@ static TensorObject *take_object(void)
     }
 #endif
     TensorObject *fresh = PyObject_Malloc(sizeof(TensorObject));
-    return fresh == NULL ? NULL : (TensorObject *)PyObject_Init((PyObject *)fresh, Tensor_Type);
+    if (fresh == NULL)
+        return NULL;
+    fresh->owner = NULL;
+    fresh->base = NULL;
+    fresh->managed = NULL;
+    fresh->producer = NULL;
+    fresh->buffers = 0;
+    fresh->weak_references = NULL;
+    return (TensorObject *)PyObject_Init((PyObject *)fresh, Tensor_Type);
 }
 
 static void give_object(TensorObject *self)
@@ -58,15 +67,9 @@ TensorObject *tensor_allocate(int ndim)
             return (TensorObject *)PyErr_NoMemory();
         }
     }
-    self->owner = NULL;
-    self->base = NULL;
-    self->managed = NULL;
-    self->producer = NULL;
     self->whole = false;
-    self->flags = 0;
     self->closed = false;
-    self->buffers = 0;
-    self->weak_references = NULL;
+    self->flags = 0;
     self->view.ndim = ndim;
     self->view.shape = extents;
     self->view.strides = extents + ndim;

@@ -35,14 +35,20 @@ typedef struct {
 /* A guard of Go's that no view of generation 0 is good under. */
 extern const void *dlpackgo_view_ended;
 
+/* To be done once, before the first view: what is the same in all of them. */
+static inline void dlpackgo_borrow_ready(dlpackgo_borrowed *b)
+{
+    b->view.metadata = &b->metadata;
+    b->view.axis = 0;
+    b->metadata.generation = 0;
+}
+
 /* The view of a sound descriptor whose strides are given and whose offset is folded in where data is an address. */
 static inline void dlpackgo_borrow(dlpackgo_borrowed *b, const DLTensor *tensor, uint64_t flags)
 {
     /* Field by field: of one initializer for all of it, gcc makes a loop that clears the struct first. */
     dlpackgo_view_metadata *m = &b->metadata;
     b->view.data = tensor->data;
-    b->view.metadata = m;
-    b->view.axis = 0;
     m->byte_offset = tensor->byte_offset;
     m->shape = tensor->shape;
     m->shape_length = m->shape_capacity = tensor->ndim;
@@ -52,7 +58,6 @@ static inline void dlpackgo_borrow(dlpackgo_borrowed *b, const DLTensor *tensor,
     m->dtype = tensor->dtype;
     m->flags = (uint32_t)(flags & DLPACK_KNOWN_FLAGS);
     m->guard = NULL;
-    m->generation = 0;
 }
 
 /* Ends the view, and every one that was made of it. */

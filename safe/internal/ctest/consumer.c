@@ -10,6 +10,7 @@
 void *ctest_borrow(const DLTensor *tensor)
 {
     dlpackgo_borrowed *borrowed = malloc(sizeof *borrowed);
+    dlpackgo_borrow_ready(borrowed);
     dlpackgo_borrow(borrowed, tensor, 0);
     return borrowed;
 }
