@@ -62,7 +62,7 @@ def test_collect_lets_go_of_slices_that_python_dropped(run_with_faults: Run) -> 
     code = f"""
 kept = faults.slice({4 * MIB})
 held = dlpackgo.runtime.stats().heap_alloc
-kept.close()
+del kept
 dlpackgo.runtime.collect()
 print(held - dlpackgo.runtime.stats().heap_alloc)
 """
