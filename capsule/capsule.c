@@ -94,3 +94,8 @@ bool capsule_claim(PyObject *capsule, capsule_kind kind)
     return PyCapsule_SetName(capsule, versioned ? USED_VERSIONED : USED_LEGACY) == 0;
 #endif
 }
+
+void capsule_disclaim(PyObject *capsule, capsule_kind kind)
+{
+    PyCapsule_SetName(capsule, kind == CAPSULE_VERSIONED ? VERSIONED : LEGACY);
+}

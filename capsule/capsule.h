@@ -30,7 +30,11 @@ capsule_kind capsule_inspect(PyObject *object, void **managed);
 
 /* Takes the struct over from a capsule of the kind that capsule_inspect found, with nothing in between that could run
  * Python code or give the GIL up: renames it, after which its destructor leaves the struct alone. False, without an
- * exception, when somebody else was faster; of many threads exactly one succeeds. */
+ * exception, when somebody else was faster; of many threads exactly one succeeds, and only that one may read the
+ * struct: another one's is freed at any moment. */
 bool capsule_claim(PyObject *capsule, capsule_kind kind);
+
+/* Gives a struct that was claimed, and found to be of no use, back to its capsule. */
+void capsule_disclaim(PyObject *capsule, capsule_kind kind);
 
 #endif

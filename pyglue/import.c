@@ -102,36 +102,39 @@ static bool has_no_memory(const void *managed, bool versioned)
     return newer->version.major == DLPACK_MAJOR && newer->dl_tensor.data == NULL;
 }
 
-/* Until the claim succeeds the struct stays the capsule's, whose destructor frees it. What cannot serve the request, if
- * there is one, is not claimed. */
+/* Reads a struct that was claimed. What is sound, and can serve the request, if there is one, is the tensor's from here
+ * on; everything else stays whose it was. */
+static imported read_claimed(void *managed, bool versioned, const import_request *request)
+{
+    /* A legacy struct cannot say whether it may be written to. https://github.com/numpy/numpy/issues/28600 */
+    TensorObject *tensor = versioned ? read_versioned(managed)
+                                     : read_descriptor(&((DLManagedTensor *)managed)->dl_tensor, DLPACK_READ_ONLY);
+    if (tensor == NULL)
+        return (imported){.without_memory = has_no_memory(managed, versioned)};
+    bool copied = versioned && (((DLManagedTensorVersioned *)managed)->flags & DLPACK_IS_COPIED) != 0;
+    if (request != NULL && must_copy(tensor, copied, request) < 0)
+        return failed(tensor);
+    tensor->managed = managed;
+    tensor->managed_is_versioned = versioned;
+    return (imported){.tensor = tensor, .copied = copied};
+}
+
+/* The struct is claimed before it is read, because without a GIL another thread may claim it meanwhile and let it be
+ * freed. What is refused goes back to the capsule, whose destructor frees it. */
 static imported import_capsule(PyObject *capsule, const import_request *request)
 {
     void *managed;
     capsule_kind kind = capsule_inspect(capsule, &managed);
-    TensorObject *tensor;
-    bool copied = false;
-    if (kind == CAPSULE_VERSIONED) {
-        tensor = read_versioned(managed);
-    } else if (kind == CAPSULE_LEGACY) {
-        /* A legacy struct cannot say whether it may be written to. https://github.com/numpy/numpy/issues/28600 */
-        tensor = read_descriptor(&((DLManagedTensor *)managed)->dl_tensor, DLPACK_READ_ONLY);
-    } else {
+    if (managed != NULL && !capsule_claim(capsule, kind)) /* whoever was faster owns the struct */
+        kind = CAPSULE_USED;
+    if (kind != CAPSULE_VERSIONED && kind != CAPSULE_LEGACY) {
         raise_no_capsule(capsule, kind);
         return failed(NULL);
     }
-    if (tensor == NULL)
-        return (imported){.without_memory = has_no_memory(managed, kind == CAPSULE_VERSIONED)};
-    if (kind == CAPSULE_VERSIONED)
-        copied = (((DLManagedTensorVersioned *)managed)->flags & DLPACK_IS_COPIED) != 0;
-    if (request != NULL && must_copy(tensor, copied, request) < 0)
-        return failed(tensor);
-    if (!capsule_claim(capsule, kind)) { /* whoever was faster owns the struct */
-        raise_no_capsule(capsule, CAPSULE_USED);
-        return failed(tensor);
-    }
-    tensor->managed = managed;
-    tensor->managed_is_versioned = kind == CAPSULE_VERSIONED;
-    return (imported){.tensor = tensor, .copied = copied};
+    imported result = read_claimed(managed, kind == CAPSULE_VERSIONED, request);
+    if (result.tensor == NULL)
+        capsule_disclaim(capsule, kind);
+    return result;
 }
 
 /* Whether the memory of tensor is other than what the producer shares: then it is a copy, whatever the flags say.
