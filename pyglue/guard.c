@@ -7,6 +7,8 @@
 _Atomic int guard_door;
 _Atomic(dlpackgo_owner *) guard_deferred;
 
+PER_THREAD guard_release_state guard_releases;
+
 static _Atomic bool drain_requested;
 static _Atomic bool interpreter_gone; /* Py_FinalizeEx is at its end: no Python object may be touched any more */
 static void *(*current_thread_state)(void);
@@ -17,6 +19,7 @@ static void mark_forked_child(void)
 {
     atomic_store_explicit(&guard_door, GUARD_FORKED, memory_order_relaxed);
     atomic_store_explicit(&drain_requested, false, memory_order_relaxed);
+    guard_releases.depth = 0; /* other threads, and what they were about to release, are gone */
 }
 
 int guard_refuse_go(void)
@@ -140,11 +143,23 @@ void guard_release_managed(void *managed, bool versioned)
     release_quietly(versioned ? release_managed_versioned : release_managed, managed);
 }
 
+void guard_run_late(void)
+{
+    while (guard_releases.waiting != NULL) {
+        dlpackgo_owner *next = guard_releases.waiting;
+        guard_releases.waiting = next->next;
+        next->destroy(next);
+    }
+}
+
 static void run_release(dlpackgo_owner *self, object_release release)
 {
+    if (!guard_begin_release(self))
+        return;
     void *context = self->context;
     dlpackgo_owner_free(self);
     release_quietly(release, context);
+    guard_end_release();
 }
 
 /* destroy knows what it must release; what waits in the queue is destroyed again, with the GIL this time. */

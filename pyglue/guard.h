@@ -35,6 +35,37 @@ dlpackgo_owner *guarded_owner_of_buffer(Py_buffer *view);  /* takes the view ove
 /* Gives a managed tensor back now. Needs the GIL; an exception that is on its way stays as it is. */
 void guard_release_managed(void *managed, bool versioned);
 
+/* What went to and fro between libraries is a chain, each link of which releases the next one. The stack has an end and
+ * the chain has none: only so many are released inside one another. */
+enum { GUARD_RELEASE_DEPTH = 50 };
+typedef struct {
+    int depth;               /* releases that are under way inside one another */
+    dlpackgo_owner *waiting; /* for some of these to be over */
+} guard_release_state;
+extern PER_THREAD guard_release_state guard_releases;
+void guard_run_late(void);
+
+/* To be asked before a release that may run others inside; needs the GIL. False when that would be too deep: then the
+ * destroy of self is called later, and the release is its to do. */
+static inline bool guard_begin_release(dlpackgo_owner *self)
+{
+    if (guard_releases.depth < GUARD_RELEASE_DEPTH) {
+        guard_releases.depth++;
+        return true;
+    }
+    self->next = guard_releases.waiting;
+    guard_releases.waiting = self;
+    return false;
+}
+
+/* Halfway up there is room again, also while releases of other threads, which one GIL lets in between, go on. */
+static inline void guard_end_release(void)
+{
+    if (guard_releases.waiting != NULL && guard_releases.depth <= GUARD_RELEASE_DEPTH / 2)
+        guard_run_late();
+    guard_releases.depth--;
+}
+
 /* Whether the interpreter has ended: there is no GIL any more, and nothing of Python's may be touched. */
 bool guard_interpreter_is_gone(void);
 

@@ -94,6 +94,22 @@ static void release_memory(TensorObject *self)
     Py_CLEAR(self->producer);
 }
 
+static void take_down(TensorObject *self)
+{
+    release_memory(self);
+    shared_count(&tensor_live, -1);
+    give_object(self);
+}
+
+static void destroy_late(dlpackgo_owner *late)
+{
+    TensorObject *self = late->context;
+    if (guard_begin_release(late)) {
+        take_down(self);
+        guard_end_release();
+    }
+}
+
 static void tensor_dealloc(PyObject *object)
 {
     TensorObject *self = (TensorObject *)object;
@@ -101,11 +117,15 @@ static void tensor_dealloc(PyObject *object)
         trace_death(self);
     if (self->weak_references != NULL)
         PyObject_ClearWeakRefs(object);
-    release_memory(self);
     if (self->view.shape != self->extents)
         free(self->view.shape);
-    shared_count(&tensor_live, -1);
-    give_object(self);
+    if (self->base == NULL && self->managed == NULL) { /* an owner counts its release itself */
+        take_down(self);
+        return;
+    }
+    self->late.context = self;
+    self->late.destroy = destroy_late;
+    destroy_late(&self->late);
 }
 
 /* --- sharing memory ----------------------------------------------------------------------------------------------- */

@@ -26,7 +26,10 @@ typedef struct {
     bool closed;
     int64_t buffers; /* Py_buffers out */
     PyObject *weak_references;
-    int64_t extents[2 * TENSOR_INLINE_NDIM];
+    union {
+        int64_t extents[2 * TENSOR_INLINE_NDIM];
+        dlpackgo_owner late; /* of a tensor that is dead, and whose memory waits to be let go */
+    };
 } TensorObject;
 
 extern PyTypeObject *Tensor_Type;
@@ -43,7 +46,8 @@ int tensor_ready(PyObject *module);
 TensorObject *tensor_allocate(int ndim);
 /* A view on the memory of source: shares its owner; the caller fills in view.data, shape and strides. */
 TensorObject *tensor_share(TensorObject *source, int ndim);
-/* The owner to count exports on; made now if there was none so far. Borrowed. NULL with MemoryError. */
+/* The owner to count exports on; made now if there was none so far. Borrowed. NULL with an exception set, also when the
+ * tensor was closed. */
 dlpackgo_owner *tensor_owner(TensorObject *self);
 int tensor_check_open(TensorObject *self);
 /* Raises BufferError when the host cannot read the memory; what names the reader. */

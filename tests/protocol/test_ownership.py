@@ -296,6 +296,37 @@ def test_tensors_released_in_other_threads_are_released_once() -> None:
     assert [producer.settle() for producer in producers] == [1] * 200
 
 
+@pytest.mark.case("C-9")
+@pytest.mark.parametrize(
+    "to_and_fro",
+    [
+        "dlpackgo.from_dlpack(np.from_dlpack(tensor))",
+        "dlpackgo.from_dlpack(tensor.numpy())",
+        "dlpackgo.from_dlpack(tensor.__dlpack__(max_version=(1, 0)))",
+        "dlpackgo.asarray(memoryview(tensor))",
+        "dlpackgo.from_dlpack(np.asarray(memoryview(tensor)))",
+        "dlpackgo.from_dlpack(np.asarray(tensor))",
+        "dlpackgo.asarray(types.SimpleNamespace(__array_interface__=interface, of=tensor))",
+    ],
+)
+def test_memory_that_went_to_and_fro_ever_so_often_is_released(to_and_fro: str) -> None:
+    """Each crossing holds on to the one before, and the stack has no room for all of them."""
+    run_python(
+        f"""import dlpackgo, types
+import numpy as np
+tensor = dlpackgo.ones((3,))
+interface = np.ones(3).__array_interface__
+before = dlpackgo._core._live()
+for _ in range(100_000):
+    tensor = {to_and_fro}
+assert tensor.shape == (3,)
+tensor = dlpackgo.ones((3,))
+assert dlpackgo._core._live() == before
+""",
+        timeout=300,
+    )
+
+
 # --- the end of the interpreter ---
 
 
