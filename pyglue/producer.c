@@ -28,7 +28,7 @@ static bool tables_enabled = true;
 
 void producer_tables_enable(bool enable)
 {
-    tables_enabled = enable;
+    SHARED_WRITE(tables_enabled, enable);
     for (int i = 0; i < CACHE_SIZE; i++) /* what was found out before has to be found out again */
         Py_XDECREF((PyObject *)replace_entry(&cache[i], &(producer_type){0}));
 }
@@ -64,7 +64,7 @@ static const DLPackExchangeAPI *find_major(const DLPackExchangeAPIHeader *header
 static int find_table(PyTypeObject *type, const DLPackExchangeAPI **api)
 {
     *api = NULL;
-    int own = tables_enabled ? has_own(type, table_name) : 0;
+    int own = SHARED_READ(tables_enabled) ? has_own(type, table_name) : 0;
     if (own <= 0)
         return own;
     PyObject *capsule = PyObject_GetAttr((PyObject *)type, table_name);
@@ -94,32 +94,33 @@ int producer_find_base(PyTypeObject *type, const char *module, const char *name,
     PyObject *bases = PyObject_GetAttrString((PyObject *)type, "__mro__");
     if (bases == NULL)
         return -1;
-    for (Py_ssize_t i = 0; i < PyTuple_Size(bases) && *base == NULL; i++) {
+    bool failed = false;
+    for (Py_ssize_t i = 0; !failed && i < PyTuple_Size(bases) && *base == NULL; i++) {
         PyObject *candidate = PyTuple_GetItem(bases, i);
         PyObject *its_module, *its_name;
         int found = attribute_of(candidate, "__module__", &its_module);
         if (found >= 0 && (found = attribute_of(candidate, "__name__", &its_name)) >= 0) {
             if (text_is(its_module, module) && text_is(its_name, name))
-                *base = candidate;
+                *base = Py_NewRef(candidate);
             Py_XDECREF(its_name);
         }
         Py_XDECREF(its_module);
-        if (found < 0) {
-            Py_DECREF(bases);
-            return -1;
-        }
+        failed = found < 0;
     }
-    Py_DECREF(bases); /* the type keeps them alive */
-    return 0;
+    Py_DECREF(bases);
+    return failed ? -1 : 0;
 }
 
 static int recognize_masked(PyTypeObject *type, bool *masked)
 {
-    PyObject *base, *old_base; /* NumPy 1 says where the class is defined, NumPy 2 where it is imported from */
-    if (producer_find_base(type, "numpy.ma", "MaskedArray", &base) < 0 ||
-        producer_find_base(type, "numpy.ma.core", "MaskedArray", &old_base) < 0)
-        return -1;
-    *masked = base != NULL || old_base != NULL;
+    static const char *const modules[] = {"numpy.ma", "numpy.ma.core"}; /* of NumPy 2, of NumPy 1 */
+    for (size_t i = 0; i < sizeof modules / sizeof *modules && !*masked; i++) {
+        PyObject *base;
+        if (producer_find_base(type, modules[i], "MaskedArray", &base) < 0)
+            return -1;
+        *masked = base != NULL;
+        Py_XDECREF(base);
+    }
     return 0;
 }
 
@@ -143,6 +144,7 @@ static int recognize_array(PyTypeObject *type, bool *array)
     if (found > 0)
         found = attribute_of((PyObject *)type, "__dlpack__", &own);
     *array = own != NULL && own == plain;
+    Py_DECREF(base);
     Py_XDECREF(plain);
     Py_XDECREF(own);
     return found < 0 ? -1 : 0;
@@ -211,10 +213,12 @@ const producer_type *producer_lookup(PyTypeObject *type)
         return entry;
 #endif
     producer_type fresh;
-    if (describe(type, &fresh) < 0)
+    Py_INCREF((PyObject *)type); /* the code of its metaclass may take the last instance of it away */
+    if (describe(type, &fresh) < 0) {
+        Py_DECREF((PyObject *)type);
         return NULL;
-    Py_INCREF((PyObject *)type);
-    Py_XDECREF((PyObject *)replace_entry(entry, &fresh));
+    }
+    Py_XDECREF((PyObject *)replace_entry(entry, &fresh)); /* the entry has that reference from here on */
 #ifdef Py_GIL_DISABLED
     found = fresh;
     return &found;

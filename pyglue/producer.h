@@ -49,7 +49,8 @@ int producer_check_mask(PyObject *array);
  * exceptions of the producer are passed on. */
 int producer_make_wait(PyObject *producer, PyObject *stream);
 
-/* The class of this name and module among the bases of type and type itself; borrowed, NULL when there is none. */
+/* The class of this name and module among the bases of type and type itself: a new reference, because the code of a
+ * metaclass may give the type other bases. 0, with NULL when there is none, or -1 with an exception set. */
 int producer_find_base(PyTypeObject *type, const char *module, const char *name, PyObject **base);
 
 /* --- refusal.c --- */

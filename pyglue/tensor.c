@@ -135,6 +135,8 @@ SHARED_MUTEX(owner_mutex);
 
 dlpackgo_owner *tensor_owner(TensorObject *self)
 {
+    if (tensor_check_open(self) < 0) /* while the caller ran Python code, to import a library for example */
+        return NULL;
     SHARED_LOCK(owner_mutex);
     dlpackgo_owner *owner = self->owner;
     if (owner == NULL) {

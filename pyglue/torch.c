@@ -53,7 +53,9 @@ int torch_recognize(PyTypeObject *type, bool *torch)
     if (producer_find_base(type, "torch", "Tensor", &base) < 0)
         return -1;
     *torch = base != NULL;
-    return base != NULL && SHARED_READ(tensor_type) == NULL ? learn(base) : 0;
+    int learned = base != NULL && SHARED_READ(tensor_type) == NULL ? learn(base) : 0;
+    Py_XDECREF(base);
+    return learned;
 }
 
 PyObject *torch_ask(PyObject *tensor, int i)
@@ -137,7 +139,9 @@ PyObject *torch_export(TensorObject *tensor, bool *taken)
     }
     const DLPackExchangeAPI *api = known->api;
     dlpackgo_owner *owner = tensor_owner(tensor);
-    DLManagedTensorVersioned *managed = owner == NULL ? NULL : dlpackgo_pack_versioned(owner, &tensor->view, 0);
+    if (owner == NULL)
+        return NULL;
+    DLManagedTensorVersioned *managed = dlpackgo_pack_versioned(owner, &tensor->view, 0);
     if (managed == NULL)
         return PyErr_NoMemory();
     void *result = NULL;

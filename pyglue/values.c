@@ -202,6 +202,15 @@ static PyObject *all_values(TensorObject *self)
     return values;
 }
 
+/* The element of a tensor that has one: the tuple of its lanes is made like the lists. */
+static PyObject *only_value(TensorObject *self)
+{
+    tensor_hold(self);
+    PyObject *value = element_value(self, 0);
+    tensor_let_go(self);
+    return value;
+}
+
 PyObject *tensor_tolist(PyObject *object, PyObject *unused)
 {
     (void)unused;
@@ -220,7 +229,7 @@ PyObject *tensor_item(PyObject *object, PyObject *unused)
                      (long long)tensor_numel(self));
         return NULL;
     }
-    return element_value(self, 0);
+    return only_value(self);
 }
 
 /* The only element of a tensor that stands for a number; what names the conversion. */
@@ -234,7 +243,7 @@ static PyObject *only_element(PyObject *object, const char *what)
                      (long long)tensor_numel(self));
         return NULL;
     }
-    return element_value(self, 0);
+    return only_value(self);
 }
 
 #define CONVERSION(function, what, convert)                       \
@@ -282,7 +291,7 @@ int tensor_bool(PyObject *object)
                      (long long)tensor_numel(self));
         return -1;
     }
-    PyObject *value = element_value(self, 0);
+    PyObject *value = only_value(self);
     int truth = value == NULL ? -1 : PyObject_IsTrue(value);
     Py_XDECREF(value);
     return truth;

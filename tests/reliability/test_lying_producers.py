@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from harness.processes import run_python
 
 import dlpackgo
 
@@ -366,6 +367,58 @@ for use in (lambda t: t[Closes(t, 0)], lambda t: t[1, Closes(t, 0)], lambda t: t
     for _ in range(3):
         refused(lambda: use(dlpackgo.zeros((2, 2))), kinds=(ValueError, TypeError))
 """,
+    "types that are gone while they are looked at": """
+class Names:
+    "The attributes of a type, among which nobody may be looking while the last instance becomes another type's."
+    def __init__(self, names):
+        self.names = names
+    def __contains__(self, name):
+        gc.collect()
+        return name in self.names
+class Changes(type):
+    def __getattribute__(cls, name):
+        own = type.__getattribute__(cls, "__dict__")
+        if name == "__dict__" and own["instances"]:
+            own["instances"].pop().__class__ = Plain
+            return Names(own)
+        if name == "__module__" and not own["instances"]:
+            gc.collect()
+        return type.__getattribute__(cls, name)
+class Plain:
+    pass
+for use in range(8):
+    for _ in range(20):
+        Base = Changes("Base", (Plain,), {"instances": []})
+        kind = Changes("Kind", (Base,), {"instances": [], "fill": list(range(100))})
+        producer = kind()
+        kind.instances.append(producer)
+        del kind, Base
+        tried(everyway(producer)[use])
+        fill = [type("Fill", (), {}) for _ in range(5)]
+""",
+    "bases that are gone while they are looked at": """
+class Swaps(type):
+    def __getattribute__(cls, name):
+        if name == "__dlpack__" and not cls.done:
+            type.__setattr__(cls, "done", True)
+            kind.__bases__ = (Other,)
+            raise AttributeError(name)
+        return type.__getattribute__(cls, name)
+    def __getattr__(cls, name):
+        gc.collect()
+        return [type("Fill", (), {}) for _ in range(5)] and cls.__name__
+class Plain:
+    pass
+class Other(Plain):
+    pass
+for use in range(8):
+    for _ in range(20):
+        base = Swaps("ndarray", (Plain,), {"__module__": "numpy", "done": False})
+        kind = type("Kind", (base,), {})
+        producer = kind()
+        del base
+        tried(everyway(producer)[use])
+""",
     "finalizers that close what is being read": """
 gc.set_threshold(1)
 class Closes:
@@ -384,6 +437,14 @@ for use in (lambda t: t.tolist(), lambda t: repr(t), lambda t: t.copy(), lambda 
         Closes(tensor)
         tried(lambda: use(tensor))
         del tensor
+for use in (lambda t: t.item(), lambda t: bool(t), lambda t: repr(t)):
+    for _ in range(5):  # of many lanes, so that a tuple is made and the memory is unmapped
+        tensor = dlpackgo.zeros((1,), dtype=(2, 32, 60_000))
+        gc.disable()
+        Closes(tensor)
+        gc.enable()
+        use(tensor)  # nothing else may start the collection
+        del tensor
 gc.set_threshold(700)
 """,
 }
@@ -399,6 +460,42 @@ def test_a_producer_that_lies(lie: str, run_with_faults: Callable[..., Any]) -> 
         "print('survived')"
     )
     assert done.stdout == "survived\n"
+
+
+@pytest.mark.case("X-1", "C-3")
+@pytest.mark.parametrize("tensor", ["dlpackgo.ones((3,))", "dlpackgo.asarray(bytearray(8))"])
+@pytest.mark.parametrize(("library", "module"), [("numpy", "None"), ("torch", "Torch('torch')")])
+def test_a_library_whose_import_closes_what_is_to_be_exported(library: str, module: str, tensor: str) -> None:
+    """An export imports the library when it is the first one, and meanwhile anybody may close the tensor."""
+    run_python(
+        f"""
+import sys, types
+import dlpackgo
+from harness.exchange import hands_out, type_with_table
+class Torch(types.ModuleType):
+    "As much of PyTorch as an export looks at, before and after the tensor is closed."
+    @property
+    def Tensor(self):
+        from harness.producers import Producer
+        tensor.close()
+        return type_with_table(Producer((3,), deleter=False))
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == {library!r}:
+            tensor.close()
+sys.meta_path.insert(0, Finder())
+assert "numpy" not in sys.modules
+if {module}:
+    sys.modules[{library!r}] = {module}
+tensor = {tensor}
+try:
+    tensor.{library}()
+except ValueError as refusal:
+    assert "closed" in str(refusal)
+else:
+    raise AssertionError("exported")
+"""
+    )
 
 
 def test_a_pickle_that_was_tampered_with_is_refused() -> None:
