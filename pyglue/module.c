@@ -53,11 +53,10 @@ static PyObject *set_lanes(PyObject *module, PyObject *open)
 static PyObject *open_lanes(PyObject *module, PyObject *unused)
 {
     (void)module, (void)unused;
-    if (numpy_array_type != NULL && torch_native_type != NULL)
+    bool numpy = SHARED_READ(numpy_array_type) != NULL, torch = SHARED_READ(torch_native_type) != NULL;
+    if (numpy && torch)
         return Py_BuildValue("(ss)", "NumPy", "PyTorch");
-    return numpy_array_type != NULL    ? Py_BuildValue("(s)", "NumPy")
-           : torch_native_type != NULL ? Py_BuildValue("(s)", "PyTorch")
-                                       : PyTuple_New(0);
+    return numpy ? Py_BuildValue("(s)", "NumPy") : torch ? Py_BuildValue("(s)", "PyTorch") : PyTuple_New(0);
 }
 
 static PyMethodDef core_functions[] = {

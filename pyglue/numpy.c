@@ -151,7 +151,7 @@ static int open_lane(void)
         return -1;
     if (SHARED_FIRST(tried) && _import_array() == 0 && accessors_agree(numpy)) {
         SHARED_WRITE(checked_type, &PyArray_Type);
-        SHARED_WRITE(numpy_array_type, enabled ? &PyArray_Type : NULL);
+        SHARED_WRITE(numpy_array_type, SHARED_READ(enabled) ? &PyArray_Type : NULL);
     }
     Py_DECREF(numpy);
     /* An unknown NumPy keeps the lane closed, and the capsule way goes on. */
@@ -174,8 +174,8 @@ int numpy_lane_open(PyTypeObject *type)
 
 bool numpy_lane_enable(bool enable)
 {
-    bool before = enabled;
-    enabled = enable;
+    bool before = SHARED_READ(enabled);
+    SHARED_WRITE(enabled, enable);
     SHARED_WRITE(numpy_array_type, enable ? SHARED_READ(checked_type) : NULL);
     return before;
 }
@@ -241,7 +241,7 @@ PyObject *numpy_export(TensorObject *tensor, bool *taken)
         *taken = !exception_forgive(PyExc_ImportError);
         return NULL;
     }
-    *taken = enabled && SHARED_READ(checked_type) != NULL &&
+    *taken = SHARED_READ(enabled) && SHARED_READ(checked_type) != NULL &&
              tensor->view.ndim <= (PyArray_RUNTIME_VERSION >= NPY_2_0_API_VERSION ? 64 : 32);
     PyArray_Descr *descriptor = *taken ? descriptor_of(tensor) : NULL;
     if (descriptor == NULL) {

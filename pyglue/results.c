@@ -63,10 +63,11 @@ static PyObject *encode_tensor(call_result *result, bool scalars)
     TensorObject *tensor = tensor_allocate(ndim);
     if (tensor == NULL)
         return NULL;
-    int64_t *shape = tensor->view.shape, *strides = tensor->view.strides;
-    tensor->view = result->tensor;
-    tensor->view.shape = memcpy(shape, result->extents, (size_t)ndim * sizeof *shape);
-    tensor->view.strides = memcpy(strides, result->extents + ndim, (size_t)ndim * sizeof *strides);
+    size_t size = (size_t)ndim * sizeof *result->extents;
+    DLTensor view = result->tensor; /* completed first: without a GIL another thread may be listing the tensors */
+    view.shape = memcpy(tensor->view.shape, result->extents, size);
+    view.strides = memcpy(tensor->view.strides, result->extents + ndim, size);
+    tensor->view = view;
     tensor->flags = result->flags & (DLPACK_READ_ONLY | DLPACK_SUBBYTE_PADDED);
     tensor->owner = result->owner;
     result->owner = NULL;

@@ -244,7 +244,7 @@ int torch_native_learn(PyTypeObject *type)
     PyObject *probes[PROBE_COUNT] = {NULL}, *torch = PyImport_ImportModule("torch");
     if (torch != NULL && make_probes(torch, probes) && all_agree(probes, type) && !PyErr_Occurred()) {
         SHARED_WRITE(checked_type, type);
-        SHARED_WRITE(torch_native_type, enabled ? type : NULL);
+        SHARED_WRITE(torch_native_type, SHARED_READ(enabled) ? type : NULL);
     }
     int learned = PyErr_Occurred() && !exception_forgive(PyExc_Exception) ? -1 : 0;
     Py_XDECREF(torch);
@@ -254,6 +254,6 @@ int torch_native_learn(PyTypeObject *type)
 
 void torch_native_enable(bool enable)
 {
-    enabled = enable;
+    SHARED_WRITE(enabled, enable);
     SHARED_WRITE(torch_native_type, enable ? SHARED_READ(checked_type) : NULL);
 }

@@ -51,6 +51,8 @@ void trace_death(TensorObject *self)
     SHARED_LOCK(births_mutex);
     if (address != NULL)
         PyDict_DelItem(births, address);
+    else /* out of memory: what cannot be struck off must not be followed either */
+        PyDict_Clear(births);
     SHARED_UNLOCK(births_mutex);
     Py_XDECREF(address);
     PyErr_Clear(); /* made before tracing began */

@@ -154,6 +154,25 @@ for name, work in paths.items():
     )
 
 
+@pytest.mark.skipif(bool(sysconfig.get_config_var("Py_GIL_DISABLED")), reason="it always uses its own allocator")
+@pytest.mark.case("C-9")
+def test_tensors_that_die_while_there_is_no_memory_are_listed_no_more(
+    failing_malloc: Path, run_with_faults: Callable[..., Any]
+) -> None:
+    run_with_faults(
+        f"""{SETTING}
+from dlpackgo.debug import live_tensors, trace
+trace(True)
+kept = dlpackgo.zeros((2,))
+for n in range(1, 6):
+    dying = [dlpackgo.zeros((7,) * 3) for _ in range(10)]
+    assert failing(dying.clear, n, 0, 0), n
+    assert all(seen.shape == kept.shape for seen in live_tensors()), n
+""",
+        environment={"LD_PRELOAD": str(failing_malloc), "PYTHONMALLOC": "malloc"},
+    )
+
+
 @pytest.mark.case("C-3", "C-9")
 @pytest.mark.parametrize("form", ["legacy", "versioned"])
 def test_a_capsule_survives_an_import_that_ran_out_of_memory(

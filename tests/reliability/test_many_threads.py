@@ -176,6 +176,59 @@ assert settled(before)
     )
 
 
+@pytest.mark.case("G-3")
+def test_capsules_that_many_threads_try_to_take() -> None:
+    """Of those who come at the same time one gets the memory; what the others meanwhile look at is not to be freed."""
+    run_python(
+        f"""import dlpackgo
+{STRESS}
+before = dlpackgo._core._live()
+def capsule_of(rank):
+    return dlpackgo.ones((1,) * rank).__dlpack__(max_version=random.choice([None, (1, 0)]))
+capsules = [capsule_of(rank) for rank in (1, 20)]
+def offer():
+    i = random.randrange(len(capsules))
+    capsules[i] = capsule_of(random.choice([1, 3, 20]))
+def take(**keywords):
+    try:
+        tensor = dlpackgo.from_dlpack(random.choice(capsules), **keywords)
+    except BufferError as refusal:
+        assert "consumed" in str(refusal) or "device" in str(refusal), refusal
+    else:
+        assert tensor.reshape(-1).tolist() == [1]
+stress([offer, take, take, lambda: take(copy=True), lambda: take(device="cuda:0")], 8)
+capsules.clear()
+assert settled(before), (before, dlpackgo._core._live())
+""",
+        timeout=SECONDS + 100,
+    )
+
+
+@pytest.mark.case("G-3")
+def test_a_list_of_living_tensors_while_others_make_them() -> None:
+    run_python(
+        f"""import dlpackgo
+{STRESS}
+from dlpackgo.debug import live_tensors, trace
+array, own, many_axes = np.ones((4, 6)), dlpackgo.ones((3, 3)), dlpackgo.ones((1,) * 20)
+before = dlpackgo._core._live()
+def listed():
+    for seen in live_tensors():
+        assert len(seen.shape) in (0, 1, 2, 20) and all(extent in (0, 1, 3, 4, 6) for extent in seen.shape), seen
+def made():
+    return (dlpackgo.from_dlpack(array), own[1:2], own.copy(), many_axes.copy(), many_axes[:], dlpackgo.zeros((4,)),
+            dlpackgo.linalg.matmul(own, own), dlpackgo.asarray(memoryview(array)))
+def switched():
+    trace(True)
+trace(True)
+stress([listed, made, made, made, switched], 8)
+trace(False)
+assert settled(before), (before, dlpackgo._core._live())
+""",
+        timeout=SECONDS + 100,
+    )
+
+
 @pytest.mark.skipif(FREE_THREADED, reason="NumPy itself does not guard the shape of an array there")
 @pytest.mark.case("G-3")
 def test_an_array_that_gets_another_shape_while_go_reads_it(run_with_faults: Callable[..., Any]) -> None:
