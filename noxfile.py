@@ -355,7 +355,10 @@ def long_tests(session: nox.Session) -> None:
     """Run the tests that take minutes: millions of life cycles, a minute of threads each, hypothesis with its long profile."""
     requirements = ["-r", "tests/requirements.txt", "-r", "tests/requirements-torch.txt"]
     provide(session, *requirements, built=wheel(session, "-tags faults"))
-    run_pytest(session, "tests", "-m", "slow or not slow", HYPOTHESIS_PROFILE="long", DLPACKGO_STRESS_SECONDS="60")
+    # Of each property; a million in all is for tests/properties/run_examples.py, which takes half as long.
+    examples = os.environ.get("HYPOTHESIS_EXAMPLES", "10000")
+    long = {"HYPOTHESIS_PROFILE": "long", "HYPOTHESIS_EXAMPLES": examples, "DLPACKGO_STRESS_SECONDS": "60"}
+    run_pytest(session, "tests", "-m", "slow or not slow", **long)
 
 
 @nox.session(python=MAIN_PYTHON)

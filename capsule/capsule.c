@@ -2,8 +2,15 @@
 
 #include <string.h>
 
+/* A capsule's name is no atomic variable. Where no GIL serializes, our own consumers serialize each other. */
 #ifdef Py_GIL_DISABLED
 #include <pthread.h>
+static pthread_mutex_t names = PTHREAD_MUTEX_INITIALIZER;
+#define LOCK_NAMES() pthread_mutex_lock(&names)
+#define UNLOCK_NAMES() pthread_mutex_unlock(&names)
+#else
+#define LOCK_NAMES() ((void)0)
+#define UNLOCK_NAMES() ((void)0)
 #endif
 
 /* A capsule keeps the address of its name, so that names are constants. */
@@ -53,49 +60,54 @@ PyObject *capsule_new_versioned(DLManagedTensorVersioned *managed)
     return capsule;
 }
 
+static capsule_kind kind_of_name(const char *name)
+{
+    if (strcmp(name, VERSIONED) == 0)
+        return CAPSULE_VERSIONED;
+    if (strcmp(name, LEGACY) == 0)
+        return CAPSULE_LEGACY;
+    return strcmp(name, USED_VERSIONED) == 0 || strcmp(name, USED_LEGACY) == 0 ? CAPSULE_USED : CAPSULE_OTHER;
+}
+
 capsule_kind capsule_inspect(PyObject *object, void **managed)
 {
+    capsule_kind kind = CAPSULE_OTHER;
     *managed = NULL;
     if (!PyCapsule_CheckExact(object))
-        return CAPSULE_OTHER;
+        return kind;
+    LOCK_NAMES();
     const char *name = PyCapsule_GetName(object);
-    if (name == NULL) { /* a capsule without a name: no error; GetName sets none for a valid capsule */
+    if (name == NULL) /* a capsule without a name: no error; GetName sets none for a valid capsule */
         PyErr_Clear();
-        return CAPSULE_OTHER;
-    }
-    capsule_kind kind;
-    if (strcmp(name, VERSIONED) == 0)
-        kind = CAPSULE_VERSIONED;
-    else if (strcmp(name, LEGACY) == 0)
-        kind = CAPSULE_LEGACY;
     else
-        return strcmp(name, USED_VERSIONED) == 0 || strcmp(name, USED_LEGACY) == 0 ? CAPSULE_USED : CAPSULE_OTHER;
-    *managed = PyCapsule_GetPointer(object, name);
-    if (*managed == NULL) { /* renamed by another thread between the two calls */
-        PyErr_Clear();
-        return CAPSULE_USED;
+        kind = kind_of_name(name);
+    bool ours_to_take = kind == CAPSULE_VERSIONED || kind == CAPSULE_LEGACY;
+    if (ours_to_take && (*managed = PyCapsule_GetPointer(object, name)) == NULL) {
+        PyErr_Clear(); /* renamed by another library between the two calls */
+        kind = CAPSULE_USED;
     }
+    UNLOCK_NAMES();
     return kind;
 }
 
 bool capsule_claim(PyObject *capsule, capsule_kind kind)
 {
     bool versioned = kind == CAPSULE_VERSIONED;
+    LOCK_NAMES();
 #ifdef Py_GIL_DISABLED
-    /* A capsule's name is no atomic variable. Where no GIL serializes, our own consumers serialize each other. */
-    static pthread_mutex_t claim_mutex = PTHREAD_MUTEX_INITIALIZER;
-    pthread_mutex_lock(&claim_mutex);
-    bool claimed = PyCapsule_IsValid(capsule, versioned ? VERSIONED : LEGACY) &&
-                   PyCapsule_SetName(capsule, versioned ? USED_VERSIONED : USED_LEGACY) == 0;
-    pthread_mutex_unlock(&claim_mutex);
-    return claimed;
+    bool unclaimed = PyCapsule_IsValid(capsule, versioned ? VERSIONED : LEGACY);
 #else
     /* Between inspection and claim the caller must not let other threads run, and so nobody can have been faster. */
-    return PyCapsule_SetName(capsule, versioned ? USED_VERSIONED : USED_LEGACY) == 0;
+    bool unclaimed = true;
 #endif
+    bool claimed = unclaimed && PyCapsule_SetName(capsule, versioned ? USED_VERSIONED : USED_LEGACY) == 0;
+    UNLOCK_NAMES();
+    return claimed;
 }
 
 void capsule_disclaim(PyObject *capsule, capsule_kind kind)
 {
+    LOCK_NAMES();
     PyCapsule_SetName(capsule, kind == CAPSULE_VERSIONED ? VERSIONED : LEGACY);
+    UNLOCK_NAMES();
 }

@@ -1,6 +1,7 @@
 /* The PyCapsule protocol of DLPack: two names, renamed on consumption, one deleter call whichever dies first.
  *
- * Everything here needs the GIL. https://dmlc.github.io/dlpack/latest/python_spec.html */
+ * Everything here needs the GIL, or an attached thread where there is none.
+ * https://dmlc.github.io/dlpack/latest/python_spec.html */
 #ifndef DLPACKGO_CAPSULE_H
 #define DLPACKGO_CAPSULE_H
 

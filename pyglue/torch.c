@@ -105,6 +105,8 @@ static PyTypeObject *import_tensor_type(void)
         if (type != NULL && PyType_Check(type)) {
             known = (PyTypeObject *)type;
             SHARED_WRITE(imported, known);
+        } else {
+            Py_XDECREF(type);
         }
     }
     return known;

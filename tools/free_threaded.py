@@ -60,8 +60,7 @@ def build(source: Path, prefix: Path, tsan: bool) -> None:
         environment |= {"CC": clang, "TSAN_OPTIONS": "report_bugs=0", "LDSHARED": f"{clang} -shared -fsanitize=thread"}
     subprocess.run([str(source / "configure"), "-q", *options], cwd=source, env=environment, check=True)
     subprocess.run(["make", "-s", f"-j{os.cpu_count()}"], cwd=source, env=environment, check=True)
-    # To compile the whole library in advance, under a sanitizer even, takes longer than the rest.
-    subprocess.run(["make", "-s", "install", "COMPILEALL_OPTS=-x ."], cwd=source, env=environment, check=True)
+    subprocess.run(["make", "-s", "install", "COMPILEALL_OPTS=-j0 -q"], cwd=source, env=environment, check=True)
     if tsan:
         shutil.copy(source / "Tools" / "tsan" / "suppressions_free_threading.txt", prefix / "share" / "tsan.supp")
 
