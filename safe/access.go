@@ -216,14 +216,15 @@ func scatter[T Element](dst unsafe.Pointer, src []T, shape, strides []int64) []T
 	return rest
 }
 
-// Elements returns an iterator over the elements in row-major order, whatever the strides are.
+// Elements returns an iterator over the elements in row-major order, whatever the strides are. There are none left once the
+// view has outlived its memory.
 func (v View[T]) Elements() (iter.Seq[T], error) {
 	if err := v.access(); err != nil {
 		return nil, err
 	}
 	return func(yield func(T) bool) {
 		switch {
-		case ffi.Numel(v.shape()) == 0:
+		case v.stale() || ffi.Numel(v.shape()) == 0:
 		case v.holdsBools():
 			visit(v.data, v.shape(), v.strides(), func(b uint8) bool { return yield(truth[T](unsafe.Pointer(&b))) })
 		default:

@@ -1,6 +1,7 @@
 package safe
 
 // #include "adopt.h"
+// #include "view.h"
 import "C"
 
 import (
@@ -39,22 +40,23 @@ func AdoptVersioned(m *ffi.DLManagedTensorVersioned) (*Tensor, error) {
 
 // adopt returns the tensor of a possession whose descriptor is d, which was refused if err is not nil.
 func adopt(p possession, d *ffi.DLTensor, flags ffi.Flags, err error) (*Tensor, error) {
-	if err == nil && inFirstPage(d) {
-		err = ErrAddress
-	}
 	if err != nil {
 		p.release()
 		return nil, err
 	}
-	return tensorLike(d, flags).own(p)
+	t := tensorLike(d, flags)
+	if t.adrift() {
+		p.release()
+		return nil, ErrAddress
+	}
+	return t.own(p)
 }
 
-// inFirstPage reports whether data is an address at which no system has memory, but that is not NULL. The Go runtime
-// stops the process when it finds such a pointer on a stack, so none may get into a view.
-func inFirstPage(d *ffi.DLTensor) bool {
-	address := *(*uintptr)(unsafe.Pointer(&d.Data))
-	return address-1 < 4095
-}
+// firstAddress is where memory can begin; what views have instead of a smaller pointer, view.h says.
+const firstAddress = C.DLPACKGO_FIRST_ADDRESS
+
+// adrift reports whether v has elements, but data lay below firstAddress.
+func (v AnyView) adrift() bool { return v.data == nil && ffi.Numel(v.shape()) != 0 }
 
 // possession is what a tensor has to give back: one reference of an owner, or a managed tensor that was adopted and, so far,
 // not shared. That one gets an owner only when it is, because an owner costs a crossing and an allocation in C.

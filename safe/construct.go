@@ -119,10 +119,10 @@ func FromDescriptor(d *ffi.DLTensor, flags ffi.Flags) (AnyView, error) {
 	if err := ffi.ValidateFlagged(d, flags); err != nil {
 		return AnyView{}, err
 	}
-	if inFirstPage(d) {
+	v := newMetadata(int(d.NDim)).copyOf(d, flags)
+	if v.adrift() {
 		return AnyView{}, ErrAddress
 	}
-	v := newMetadata(int(d.NDim)).copyOf(d, flags)
 	if v.meta.device.HostAccessible() {
 		v.meta.traits |= goMemory // it may be: pinning it if it is not does no harm
 	}

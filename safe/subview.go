@@ -35,14 +35,14 @@ func (v AnyView) Slice(axis, start, stop, step int) (AnyView, error) {
 		return AnyView{}, &IndexError{Axis: -1, Got: axis, Extent: len(shape)}
 	}
 	extent := int(shape[axis])
-	reach, stride := stop-start, step
-	if step < 0 {
-		reach, stride = start-stop, -step
-	}
-	up := step > 0 && 0 <= start && stop <= extent
-	down := step < 0 && -1 <= stop && start < extent
-	if reach < 0 || !up && !down {
+	up := step > 0 && 0 <= start && start <= stop && stop <= extent
+	down := step < 0 && -1 <= stop && stop <= start && start < extent
+	if !up && !down {
 		return AnyView{}, &SliceError{Axis: axis, Start: start, Stop: stop, Step: step, Extent: extent}
+	}
+	reach, stride := stop-start, step
+	if down {
+		reach, stride = start-stop, -step
 	}
 	count := 0
 	if reach > 0 {

@@ -196,8 +196,12 @@ func (t *Tensor) Move() (Moved, error) {
 	return Moved{Owner: unsafe.Pointer(p.owner), Descriptor: t.descriptor(), Flags: t.Flags()}, nil
 }
 
-// Receive returns a tensor that has what another one was moved to. It trusts m, and takes over the reference in it.
+// Receive returns a tensor that has what another one was moved to. It trusts m, and takes over the reference in it. Of
+// nothing, the zero value, it makes ErrEmpty.
 func Receive(m Moved) (*Tensor, error) {
+	if m.Owner == nil {
+		return nil, ErrEmpty
+	}
 	return tensorLike(&m.Descriptor, m.Flags).own(possession{owner: (*C.dlpackgo_owner)(m.Owner)})
 }
 

@@ -104,16 +104,16 @@ func BorrowDescriptor(t *ffi.DLTensor, flags ffi.Flags) AnyView {
 
 // describe makes m look like t, but for shape and strides, and returns the view.
 func (m *metadata) describe(t *ffi.DLTensor, flags ffi.Flags) AnyView {
-	v := AnyView{meta: m}
-	if !inFirstPage(t) {
-		v.data = t.Data
-	}
-	m.byteOffset = t.ByteOffset
 	m.device = t.Device
 	m.dtype = t.DType
 	m.traits = traits(flags) & dlpackTraits
-	if m.byteOffset != 0 && m.device.DeviceType.Addressable() {
-		v.data, m.byteOffset = unsafe.Add(v.data, m.byteOffset), 0
+	folded := t.ByteOffset
+	if !m.device.DeviceType.Addressable() {
+		m.byteOffset, folded = t.ByteOffset, 0
+	}
+	v := AnyView{meta: m}
+	if uintptr(t.Data)+uintptr(folded) >= firstAddress && ffi.Numel(m.shape) != 0 {
+		v.data = unsafe.Add(t.Data, folded)
 	}
 	return v
 }

@@ -32,6 +32,11 @@ typedef struct {
     dlpackgo_view_metadata metadata;
 } dlpackgo_borrowed;
 
+/* No system has memory below, and Go's runtime stops the process over smaller pointers: views have NULL instead. So
+ * they have where there are no elements, because data may be anything then: in Rust a small number, and in an empty
+ * part of memory that Go manages what comes after that memory, which the garbage collector would not forgive. */
+#define DLPACKGO_FIRST_ADDRESS 4096
+
 /* A guard of Go's that no view of generation 0 is good under. */
 extern const void *dlpackgo_view_ended;
 
@@ -48,7 +53,10 @@ static inline void dlpackgo_borrow(dlpackgo_borrowed *b, const DLTensor *tensor,
 {
     /* Field by field: of one initializer for all of it, gcc makes a loop that clears the struct first. */
     dlpackgo_view_metadata *m = &b->metadata;
-    b->view.data = tensor->data;
+    b->view.data = (uintptr_t)tensor->data < DLPACKGO_FIRST_ADDRESS ? NULL : tensor->data;
+    for (int32_t axis = 0; axis < tensor->ndim; axis++)
+        if (tensor->shape[axis] == 0)
+            b->view.data = NULL;
     m->byte_offset = tensor->byte_offset;
     m->shape = tensor->shape;
     m->shape_length = m->shape_capacity = tensor->ndim;
