@@ -62,6 +62,11 @@ Messages name field and axis, what is there, what is accepted, and what to do:
 
 	shape[1] is -3; an extent must be 0 or more; the producer's descriptor is broken, report it there
 
+What the caller passed as an argument, as to [CheckedSize] and to the functions of package safe that take a shape, is judged
+by the same rules, and the messages end in what the caller can do (see [Fault] and [OfArgument]):
+
+	shape[1] is -3; an extent must be 0 or more; correct the shape
+
 Import from Python is judged by a C form of the same validator, in package safe. Its tables and texts are generated from
 this package, and a differential test holds both equal.
 */

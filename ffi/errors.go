@@ -32,16 +32,43 @@ var (
 
 // Fault is the facts of a broken rule. Every typed error embeds one.
 //
-// What Got and Beside mean is said at the type of the error. C code fills the same four facts into a dlpackgo_fault.
+// What Got and Beside mean is said at the type of the error. C code fills the first four facts into a dlpackgo_fault.
 type Fault struct {
-	Rule   Rule
-	Axis   int   // the axis in question, -1 where the rule is not about one
-	Got    int64 // what the descriptor holds
-	Beside int64 // what it is to be seen beside
+	Rule     Rule
+	Axis     int   // the axis in question, -1 where the rule is not about one
+	Got      int64 // what the descriptor holds
+	Beside   int64 // what it is to be seen beside
+	Argument bool  // the caller passed it as an argument: it is for the caller to mend, and not for a producer
+}
+
+// broken returns the facts of a rule that a descriptor breaks.
+func broken(rule Rule, axis int, got, beside int64) Fault {
+	return Fault{Rule: rule, Axis: axis, Got: got, Beside: beside}
 }
 
 // Error returns what was broken: the field and axis, what it holds, what is accepted, and what to do.
-func (f Fault) Error() string { return f.fill(f.Rule.facts().template) }
+func (f Fault) Error() string {
+	rule := f.Rule.facts()
+	if f.Argument {
+		return f.fill(rule.found + rule.fixArgument)
+	}
+	return f.fill(rule.found + rule.fix)
+}
+
+// OfArgument returns err, if it is one of the validator, as one about what the caller passed: the same in the sense of
+// errors.Is and errors.As, in words that do not blame a producer. It is for functions whose arguments become a descriptor,
+// which is then validated. Other errors it returns as they are.
+func OfArgument(err error) error {
+	if fault, ok := FaultOf(err); ok {
+		return fault.ofArgument()
+	}
+	return err
+}
+
+func (f Fault) ofArgument() error {
+	f.Argument = true
+	return f.Err()
+}
 
 // Want returns what would have been accepted.
 func (f Fault) Want() string { return f.fill(f.Rule.facts().want) }

@@ -61,19 +61,19 @@ func Numel(shape []int64) int64 {
 
 // CheckedSize returns the number of elements and of bytes that a compact tensor takes. It is for dtypes and shapes that
 // nobody has validated: it returns a DTypeCodeError, DTypeBitsError, DTypeLanesError, NDimError, ExtentError or
-// SizeError as Validate would.
+// SizeError as Validate would, but in words about arguments (see OfArgument).
 func CheckedSize(d DLDataType, flags Flags, shape []int64) (elements, size int64, err error) {
 	if len(shape) > MaxNDim {
-		return 0, 0, &NDimError{Fault{RuleNDim, noAxis, int64(len(shape)), 0}}
+		return 0, 0, broken(RuleNDim, noAxis, int64(len(shape)), 0).ofArgument()
 	}
 	if !d.Valid() {
-		return 0, 0, dtypeFault(d).Err()
+		return 0, 0, dtypeFault(d).ofArgument()
 	}
 	found := measureExtents(shape, nil)
 	size, fits := checkedPackedSize(d, flags, found.product)
 	switch {
 	case found.least < 0 || found.oversized || !fits:
-		return 0, 0, extentFault(d, flags, shape).Err()
+		return 0, 0, extentFault(d, flags, shape).ofArgument()
 	case found.least == 0:
 		return 0, 0, nil
 	}

@@ -32,79 +32,96 @@ const (
 // ruleFacts is what the validator says of a broken rule.
 type ruleFacts struct {
 	name string
-	// template is the message. Placeholders, all of them filled from a Fault, are
+	// found is how the message begins: what there is, and what is accepted. Placeholders, all of them filled from a Fault,
+	// are
 	//   {axis}             the axis
 	//   {got}, {beside}    the fact as a signed decimal number
 	//   {beside:unsigned}  as an unsigned one
 	//   {got:hex}          as a hexadecimal one
 	//   {got:code}         as the name of a dtype code
 	//   {got:widths}       as the bits which that dtype code accepts
-	template string
+	found string
+	// fix is how it ends: what to do about a descriptor that somebody else wrote. fixArgument is that for a caller who
+	// passed the fault as an argument.
+	fix, fixArgument string
 	// want is what would have been accepted, with the same placeholders.
 	want     string
 	sentinel error
 }
 
-// brokenDescriptor is the fix for what no user can mend.
-const brokenDescriptor = "; the producer's descriptor is broken, report it there"
+// Fixes that several rules share. What is wrong with a descriptor can often be mended by nobody but its producer.
+const (
+	brokenDescriptor = "; the producer's descriptor is broken, report it there"
+	pickDType        = "; pass one of the dtypes of package ffi, such as ffi.DTFloat32"
+	correctShape     = "; correct the shape"
+)
 
 // rules holds the one text of each rule. The C validator's text is generated from it: run go generate after a change.
 var rules = [ruleCount]ruleFacts{
-	RuleNone: {"none", "the descriptor is sound", "", nil},
+	RuleNone: {"none", "the descriptor is sound", "", "", "", nil},
 	RuleDescriptor: {"descriptor",
-		"the descriptor is NULL; a pointer to one is needed; the producer handed over nothing, report it there",
+		"the descriptor is NULL; a pointer to one is needed",
+		"; the producer handed over nothing, report it there", "; pass one",
 		"a pointer that is not NULL", ErrDescriptor},
 	RuleVersion: {"version",
-		"version is {got}.{beside}; major version 1 is accepted; ask the producer for max_version=(1, 3), or use a newer dlpackgo",
+		"version is {got}.{beside}; major version 1 is accepted",
+		"; ask the producer for max_version=(1, 3), or use a newer dlpackgo", "; pass ffi.Version()",
 		"major version 1", ErrVersion},
 	RuleFlags: {"flags",
-		"flags has {got:hex} set, from a producer of DLPack 1.{beside}; " +
-			"0x1 (read-only), 0x2 (copied) and 0x4 (sub-byte padded) are known" + brokenDescriptor,
+		"flags has {got:hex} set; 0x1 (read-only), 0x2 (copied) and 0x4 (sub-byte padded) are known",
+		"; DLPack 1.{beside}, which the producer names, has no others: its descriptor is broken, report it there", "; leave the others out",
 		"no bits but 0x1, 0x2 and 0x4", ErrFlags},
 	RuleDeviceType: {"device type",
-		"device type is {got}; DLPack 1.3 has 1 to 4 and 7 to 20; copy the array to one of these devices first",
+		"device type is {got}; DLPack 1.3 has 1 to 4 and 7 to 20",
+		"; copy the array to one of these devices first", "; pass one of the constants of package ffi, such as ffi.CPU",
 		"1 to 4 or 7 to 20", ErrDeviceType},
 	RuleDeviceID: {"device id",
-		"device id is {got}; a device number must be 0 or more" + brokenDescriptor,
+		"device id is {got}; a device number must be 0 or more", brokenDescriptor, "; correct the device",
 		"0 or more", ErrDeviceID},
 	RuleNDim: {"ndim",
-		"ndim is {got}; 0 to 64 axes are accepted; reshape an array that has more, else the producer's descriptor is broken",
+		"ndim is {got}; 0 to 64 axes are accepted",
+		"; reshape an array that has more, else the producer's descriptor is broken", "; pass a shape with fewer axes",
 		"0 to 64", ErrNDim},
 	RuleShape: {"shape",
-		"shape is NULL with ndim {got}; only a tensor without axes may leave it out" + brokenDescriptor,
+		"shape is NULL with ndim {got}; only a tensor without axes may leave it out", brokenDescriptor, "; pass a shape",
 		"a pointer to {got} extents", ErrShape},
 	RuleDTypeCode: {"dtype code",
-		"dtype code is {got} (with {beside} bits); codes 0 to 18 are known; convert the array to a common dtype first",
+		"dtype code is {got} (with {beside} bits); codes 0 to 18 are known",
+		"; convert the array to a common dtype first", pickDType,
 		"0 to 18", ErrDTypeCode},
 	RuleDTypeBits: {"dtype bits",
-		"dtype bits is {beside} with code {got} ({got:code}), which takes {got:widths}; convert the array to a common dtype first",
+		"dtype bits is {beside} with code {got} ({got:code}), which takes {got:widths}",
+		"; convert the array to a common dtype first", pickDType,
 		"{got:widths}", ErrDTypeBits},
 	RuleDTypeLanes: {"dtype lanes",
-		"dtype lanes is 0; a scalar has 1" + brokenDescriptor,
+		"dtype lanes is 0; a scalar has 1", brokenDescriptor, pickDType,
 		"1 or more", ErrDTypeLanes},
 	RuleExtent: {"extent",
-		"shape[{axis}] is {got}; an extent must be 0 or more" + brokenDescriptor,
+		"shape[{axis}] is {got}; an extent must be 0 or more", brokenDescriptor, correctShape,
 		"0 or more", ErrExtent},
 	RuleSize: {"size",
-		"shape[{axis}] is {got}, which makes more than 2^63 - 1 elements or bytes; no memory is that large" + brokenDescriptor,
+		"shape[{axis}] is {got}, which makes more than 2^63 - 1 elements or bytes; no memory is that large",
+		brokenDescriptor, correctShape,
 		"at most 2^63 - 1 elements and bytes", ErrSize},
 	RuleSpan: {"span",
-		"strides[{axis}] is {got} with extent {beside}, which spans more than 2^63 - 1 bytes; " +
-			"no memory is that large" + brokenDescriptor,
+		"strides[{axis}] is {got} with extent {beside}, which spans more than 2^63 - 1 bytes; no memory is that large",
+		brokenDescriptor, "; correct shape and strides, which count elements",
 		"a span of at most 2^63 - 1 bytes", ErrSpan},
 	RulePackedLayout: {"packed layout",
-		"strides[{axis}] is {got}; elements that do not fill whole bytes must be row-major, which needs {beside}; " +
-			"copy the array to a contiguous one first",
+		"strides[{axis}] is {got}; elements that do not fill whole bytes must be row-major, which needs {beside}",
+		"; copy the array to a contiguous one first", "; pass nil for row-major strides, or ffi.FlagSubbytePadded if each element fills a byte",
 		"{beside}", ErrPackedLayout},
 	RuleData: {"data",
-		"data is NULL with {got} elements; only an empty tensor may leave it out" + brokenDescriptor,
+		"data is NULL with {got} elements; only an empty tensor may leave it out",
+		brokenDescriptor, "; pass the address of the first element",
 		"an address", ErrData},
 	RuleAddress: {"address",
-		"data is {got:hex} with byte_offset {beside:unsigned}; elements lie outside the 64-bit address space" + brokenDescriptor,
+		"data is {got:hex} with byte_offset {beside:unsigned}; elements lie outside the 64-bit address space",
+		brokenDescriptor, "; correct data, shape and strides",
 		"elements between 0 and 2^64 - 1", ErrAddress},
 	RuleAlignment: {"alignment",
-		"data + byte_offset is {got:hex}; this dtype needs a multiple of {beside}; " +
-			"copy the array first (numpy.array(x), torch.clone(x))",
+		"data + byte_offset is {got:hex}; this dtype needs a multiple of {beside}",
+		"; copy the array first (numpy.array(x), torch.clone(x))", "; copy the elements to memory that is aligned, such as a slice that Go made",
 		"a multiple of {beside}", ErrAlignment},
 }
 
@@ -115,7 +132,7 @@ func (r Rule) Name() string { return r.facts().name }
 func (r Rule) String() string { return r.Name() }
 
 // Template returns the message of r with its placeholders. The C validator's messages are generated from it.
-func (r Rule) Template() string { return r.facts().template }
+func (r Rule) Template() string { return r.facts().found + r.facts().fix }
 
 // facts returns the row of r, that of RuleNone when r is no rule.
 func (r Rule) facts() *ruleFacts {

@@ -33,10 +33,10 @@ func ValidateVersioned(m *DLManagedTensorVersioned) error {
 	case m == nil:
 		return Validate(nil)
 	case m.Version.Major != Major:
-		return &VersionError{Fault{RuleVersion, noAxis, int64(m.Version.Major), int64(m.Version.Minor)}}
+		return &VersionError{broken(RuleVersion, noAxis, int64(m.Version.Major), int64(m.Version.Minor))}
 	case m.Flags&^knownFlags != 0 && m.Version.Minor <= Minor:
 		// A newer minor version may define more flags; they do not change what we read.
-		return &FlagsError{Fault{RuleFlags, noAxis, int64(m.Flags &^ knownFlags), int64(m.Version.Minor)}}
+		return &FlagsError{broken(RuleFlags, noAxis, int64(m.Flags&^knownFlags), int64(m.Version.Minor))}
 	}
 	return ValidateFlagged(&m.DLTensor, m.Flags)
 }
@@ -46,18 +46,18 @@ func ValidateVersioned(m *DLManagedTensorVersioned) error {
 // to be wrong, so that a sound one costs little time.
 func judgeTensor(t *DLTensor, flags Flags) Fault {
 	if t == nil {
-		return Fault{RuleDescriptor, noAxis, 0, 0}
+		return broken(RuleDescriptor, noAxis, 0, 0)
 	}
 	device := t.Device.DeviceType.facts()
 	switch {
 	case device.name == "":
-		return Fault{RuleDeviceType, noAxis, int64(t.Device.DeviceType), 0}
+		return broken(RuleDeviceType, noAxis, int64(t.Device.DeviceType), 0)
 	case t.Device.DeviceID < 0:
-		return Fault{RuleDeviceID, noAxis, int64(t.Device.DeviceID), 0}
+		return broken(RuleDeviceID, noAxis, int64(t.Device.DeviceID), 0)
 	case t.NDim < 0 || t.NDim > MaxNDim:
-		return Fault{RuleNDim, noAxis, int64(t.NDim), 0}
+		return broken(RuleNDim, noAxis, int64(t.NDim), 0)
 	case t.Shape == nil && t.NDim > 0:
-		return Fault{RuleShape, noAxis, int64(t.NDim), 0}
+		return broken(RuleShape, noAxis, int64(t.NDim), 0)
 	case !t.DType.Valid():
 		return dtypeFault(t.DType)
 	}
@@ -89,7 +89,7 @@ func judgeTensor(t *DLTensor, flags Flags) Fault {
 		below, beyond = uint64(-low)*item, uint64(high)*item+item-1
 	}
 	if t.Data == nil {
-		return Fault{RuleData, noAxis, found.product, 0}
+		return broken(RuleData, noAxis, found.product, 0)
 	}
 	if !device.addressable {
 		return Fault{}
@@ -97,10 +97,10 @@ func judgeTensor(t *DLTensor, flags Flags) Fault {
 	first, carry := bits.Add64(uint64(uintptr(t.Data)), t.ByteOffset, 0)
 	_, carryBeyond := bits.Add64(first, beyond, 0)
 	if carry|carryBeyond != 0 || first < below {
-		return Fault{RuleAddress, noAxis, int64(uintptr(t.Data)), int64(t.ByteOffset)}
+		return broken(RuleAddress, noAxis, int64(uintptr(t.Data)), int64(t.ByteOffset))
 	}
 	if alignment := Alignment(t.DType); device.host && first&uint64(alignment-1) != 0 {
-		return Fault{RuleAlignment, noAxis, int64(first), alignment}
+		return broken(RuleAlignment, noAxis, int64(first), alignment)
 	}
 	return Fault{}
 }
@@ -109,11 +109,11 @@ func judgeTensor(t *DLTensor, flags Flags) Fault {
 func dtypeFault(d DLDataType) Fault {
 	switch {
 	case !d.Code.Known():
-		return Fault{RuleDTypeCode, noAxis, int64(d.Code), int64(d.Bits)}
+		return broken(RuleDTypeCode, noAxis, int64(d.Code), int64(d.Bits))
 	case codes[d.Code].widths&widthBit[d.Bits] == 0:
-		return Fault{RuleDTypeBits, noAxis, int64(d.Code), int64(d.Bits)}
+		return broken(RuleDTypeBits, noAxis, int64(d.Code), int64(d.Bits))
 	}
-	return Fault{RuleDTypeLanes, noAxis, 0, 0}
+	return broken(RuleDTypeLanes, noAxis, 0, 0)
 }
 
 // extents is what one pass over shape and strides finds.
@@ -147,7 +147,7 @@ func measureExtents(shape, strides []int64) extents {
 func extentFault(d DLDataType, flags Flags, shape []int64) Fault {
 	for axis, extent := range shape {
 		if extent < 0 {
-			return Fault{RuleExtent, axis, extent, 0}
+			return broken(RuleExtent, axis, extent, 0)
 		}
 	}
 	product, last := int64(1), len(shape)-1
@@ -157,10 +157,10 @@ func extentFault(d DLDataType, flags Flags, shape []int64) Fault {
 			_, fits = checkedPackedSize(d, flags, product)
 		}
 		if !fits {
-			return Fault{RuleSize, axis, extent, 0}
+			return broken(RuleSize, axis, extent, 0)
 		}
 	}
-	return Fault{RuleSize, last, shape[last], 0} // as no axis before it
+	return broken(RuleSize, last, shape[last], 0) // as no axis before it
 }
 
 // judgeSpan adds up how far the elements lie from the first one, in elements: low is 0 or less, high 0 or more. It is
@@ -179,7 +179,7 @@ func judgeSpan(item int64, shape, strides []int64) (low, high int64, fault Fault
 			fits = fits && total >= 0
 		}
 		if !fits {
-			return low, high, Fault{RuleSpan, axis, stride, extent}
+			return low, high, broken(RuleSpan, axis, stride, extent)
 		}
 		if stride < 0 {
 			low -= reach
@@ -197,5 +197,5 @@ func packedLayoutFault(shape, strides []int64) Fault {
 		need *= shape[axis]
 		axis--
 	}
-	return Fault{RulePackedLayout, axis, strides[axis], need}
+	return broken(RulePackedLayout, axis, strides[axis], need)
 }

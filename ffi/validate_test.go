@@ -2,6 +2,7 @@ package ffi_test
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"reflect"
 	"runtime"
@@ -27,7 +28,7 @@ var breaches = []breach{
 	{ffi.RuleVersion, func(d *descriptor.Description) { d.Major, d.Minor = 2, 0 },
 		ffi.ErrVersion, (*ffi.VersionError)(nil), "version is 2.0; major version 1 is accepted; ", "major version 1"},
 	{ffi.RuleFlags, func(d *descriptor.Description) { d.Flags |= 0x18 },
-		ffi.ErrFlags, (*ffi.FlagsError)(nil), "flags has 0x18 set, from a producer of DLPack 1.3; ", "no bits but 0x1, 0x2 and 0x4"},
+		ffi.ErrFlags, (*ffi.FlagsError)(nil), "flags has 0x18 set; ", "no bits but 0x1, 0x2 and 0x4"},
 	{ffi.RuleDeviceType, func(d *descriptor.Description) { d.Device.DeviceType = 5 },
 		ffi.ErrDeviceType, (*ffi.DeviceTypeError)(nil), "device type is 5; ", "1 to 4 or 7 to 20"},
 	{ffi.RuleDeviceID, func(d *descriptor.Description) { d.Device.DeviceID = -1 },
@@ -107,6 +108,26 @@ func TestEachBrokenRuleHasAnErrorThatSaysWhat(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestFaultsInArgumentsBlameNoProducer(t *testing.T) {
+	for _, b := range breaches {
+		d := sound()
+		b.damage(d)
+		foreign := validate(d)
+		err := ffi.OfArgument(fmt.Errorf("wrapped: %w", foreign))
+		fault, ok := ffi.FaultOf(err)
+		if !ok || !fault.Argument || !errors.Is(err, b.sentinel) || reflect.TypeOf(err) != reflect.TypeOf(b.typed) {
+			t.Errorf("%v became %v, a %T", foreign, err, err)
+		}
+		message, after, _ := strings.Cut(err.Error(), b.message)
+		if message != "" || after == "" || strings.ContainsAny(after, "{}") || strings.Contains(after, "producer") || strings.Contains(after, "copy the array") {
+			t.Errorf("the message is %q", err)
+		}
+	}
+	if other := errors.New("other"); ffi.OfArgument(other) != other || ffi.OfArgument(nil) != nil {
+		t.Error("an error of somebody else's was changed")
 	}
 }
 

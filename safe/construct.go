@@ -38,7 +38,7 @@ func aligned[T Element](s []T) error {
 	if len(s) == 0 || address%alignment == 0 {
 		return nil
 	}
-	return ffi.Fault{Rule: ffi.RuleAlignment, Axis: -1, Got: int64(address), Beside: int64(alignment)}.Err()
+	return ffi.Fault{Rule: ffi.RuleAlignment, Axis: -1, Got: int64(address), Beside: int64(alignment), Argument: true}.Err()
 }
 
 // StridedView returns a view of the memory of s whose first element is s[0]. Strides count elements and are not negative; what
@@ -99,12 +99,16 @@ func FromRawPartsMut[T Element](data unsafe.Pointer, device ffi.DLDevice, shape,
 	return MutViewOf[T](v)
 }
 
-// Describe is FromRawParts for a dtype that is known only at run time, or has no Go type.
+// Describe is FromRawParts for a dtype that is known only at run time, or has no Go type. Flags that DLPack 1.3 does not
+// define are refused.
 func Describe(data unsafe.Pointer, device ffi.DLDevice, dtype ffi.DLDataType, shape, strides []int64, flags ffi.Flags) (AnyView, error) {
 	if strides != nil && len(strides) != len(shape) {
 		return AnyView{}, &LengthError{What: "strides", Got: len(strides), Want: len(shape), Fix: "give one for each extent, or nil for row-major"}
 	}
-	return FromDescriptor(&ffi.DLTensor{
+	if unknown := flags &^ ffi.Flags(dlpackTraits); unknown != 0 {
+		return AnyView{}, ffi.Fault{Rule: ffi.RuleFlags, Axis: -1, Got: int64(unknown), Beside: ffi.Minor, Argument: true}.Err()
+	}
+	v, err := FromDescriptor(&ffi.DLTensor{
 		Data:    data,
 		Device:  device,
 		NDim:    int32(min(len(shape), math.MaxInt32)),
@@ -112,9 +116,11 @@ func Describe(data unsafe.Pointer, device ffi.DLDevice, dtype ffi.DLDataType, sh
 		Shape:   unsafe.SliceData(shape),
 		Strides: unsafe.SliceData(strides),
 	}, flags)
+	return v, ffi.OfArgument(err)
 }
 
-// FromDescriptor is FromRawParts for a descriptor, whose shape and strides are copied.
+// FromDescriptor is FromRawParts for a descriptor, whose shape and strides are copied. Flags that DLPack 1.3 does not define
+// are left out: a producer of a newer version may have set them, and they change nothing in what is known here.
 func FromDescriptor(d *ffi.DLTensor, flags ffi.Flags) (AnyView, error) {
 	if err := ffi.ValidateFlagged(d, flags); err != nil {
 		return AnyView{}, err

@@ -8,7 +8,7 @@ static const char *const dlpackgo_rule_text[] = {
     "the descriptor is sound",
     "the descriptor is NULL; a pointer to one is needed; the producer handed over nothing, report it there",
     "version is {got}.{beside}; major version 1 is accepted; ask the producer for max_version=(1, 3), or use a newer dlpackgo",
-    "flags has {got:hex} set, from a producer of DLPack 1.{beside}; 0x1 (read-only), 0x2 (copied) and 0x4 (sub-byte padded) are known; the producer's descriptor is broken, report it there",
+    "flags has {got:hex} set; 0x1 (read-only), 0x2 (copied) and 0x4 (sub-byte padded) are known; DLPack 1.{beside}, which the producer names, has no others: its descriptor is broken, report it there",
     "device type is {got}; DLPack 1.3 has 1 to 4 and 7 to 20; copy the array to one of these devices first",
     "device id is {got}; a device number must be 0 or more; the producer's descriptor is broken, report it there",
     "ndim is {got}; 0 to 64 axes are accepted; reshape an array that has more, else the producer's descriptor is broken",

@@ -27,7 +27,8 @@ func (s *Scope) Borrow(t *ffi.DLTensor, flags ffi.Flags) AnyView {
 func (s *Scope) End() { s.guard.generation.Add(1) }
 
 // Borrow calls use with a view of t that is good until use returns. What the validator refuses is refused. The flags are
-// those of the versioned struct, or FlagReadOnly for memory of which nobody said that it is writable.
+// those of the versioned struct, or FlagReadOnly for memory of which nobody said that it is writable. Those that DLPack 1.3
+// does not define are left out.
 func Borrow(t *ffi.DLTensor, flags ffi.Flags, use func(AnyView) error) error {
 	if err := ffi.ValidateFlagged(t, flags); err != nil {
 		return err
