@@ -55,9 +55,10 @@ type DLTensor struct {
 	ByteOffset uint64
 }
 
-// Extents returns the shape as a slice over the memory of the descriptor, which must be sound (see Validate).
+// Extents returns the shape as a slice over the memory of the descriptor, which must be sound (see Validate), and nil where
+// there is none.
 func (t *DLTensor) Extents() []int64 {
-	if t.NDim == 0 {
+	if t == nil || t.NDim <= 0 || t.Shape == nil {
 		return nil
 	}
 	return unsafe.Slice(t.Shape, int(t.NDim))
@@ -66,7 +67,7 @@ func (t *DLTensor) Extents() []int64 {
 // Steps returns the strides as a slice over the memory of the descriptor, which must be sound (see Validate), and nil
 // where it carries none.
 func (t *DLTensor) Steps() []int64 {
-	if t.NDim == 0 || t.Strides == nil {
+	if t == nil || t.NDim <= 0 || t.Strides == nil {
 		return nil
 	}
 	return unsafe.Slice(t.Strides, int(t.NDim))

@@ -16,6 +16,7 @@ var (
 	ErrAddress  = errors.New("safe: data lies below 4096, where no system has memory; pass the address of the elements, or report it to the producer of the tensor")
 	ErrKept     = errors.New("safe: a lent tensor was kept after the call")
 	ErrEmpty    = errors.New("safe: a view of nothing; make it with ViewOf, SliceView or FromRawParts")
+	ErrFunction = errors.New("safe: the function to call is nil; pass one that uses the tensor")
 	ErrDType    = errors.New("safe: another dtype")
 	ErrDevice   = errors.New("safe: memory that the host cannot reach")
 	ErrRank     = errors.New("safe: another rank")

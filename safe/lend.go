@@ -4,6 +4,7 @@ package safe
 import "C"
 
 import (
+	"fmt"
 	"unsafe"
 
 	"github.com/dlpackgo/dlpackgo/ffi"
@@ -11,11 +12,15 @@ import (
 
 // Lend hands a C library a managed tensor that is good until call returns. The library may read the elements. It must keep
 // nothing, and leave the description as it is; the deleter does nothing. Lending takes no heap memory, works on every device,
-// and pins Go memory for as long as the call. While a tensor is lent it cannot be closed.
+// and pins Go memory for as long as the call. While a tensor is lent it cannot be closed. What call returns Lend returns; a
+// nil call is ErrFunction.
 func Lend[S AsDLTensor](src S, call func(*ffi.DLManagedTensor) error) error {
 	v, err := viewOf(src)
 	if err != nil {
 		return err
+	}
+	if call == nil {
+		return ErrFunction
 	}
 	g, err := v.lend()
 	if err != nil {
@@ -52,37 +57,43 @@ func LendVersionedMut[S AsDLTensorMut](src S, call func(*ffi.DLManagedTensorVers
 	return v.lendVersioned(v.traits(), call)
 }
 
-// LendAll lends several tensors to one call: inputs as Lend does, outputs as LendMut does.
+// LendAll lends several tensors to one call: inputs as Lend does, outputs as LendMut does. Errors say of which tensor they are.
 func LendAll(inputs []AsDLTensor, outputs []AsDLTensorMut, call func(in, out []*ffi.DLManagedTensor) error) error {
-	var managed []*ffi.DLManagedTensor
-	for _, src := range inputs {
+	managed := make([]*ffi.DLManagedTensor, 0, len(inputs)+len(outputs))
+	for i, src := range inputs {
 		v, err := viewOf(src)
 		if err != nil {
-			return err
+			return fmt.Errorf("inputs[%d]: %w", i, err)
 		}
 		g, err := v.lend()
 		if err != nil {
-			return err
+			return fmt.Errorf("inputs[%d]: %w", i, err)
 		}
 		defer g.end()
 		managed = append(managed, g.managed())
 	}
-	for _, src := range outputs {
+	for i, src := range outputs {
 		v, err := writableView(src)
 		if err != nil {
-			return err
+			return fmt.Errorf("outputs[%d]: %w", i, err)
 		}
 		g, err := v.lend()
 		if err != nil {
-			return err
+			return fmt.Errorf("outputs[%d]: %w", i, err)
 		}
 		defer g.end()
 		managed = append(managed, g.managed())
+	}
+	if call == nil {
+		return ErrFunction
 	}
 	return call(managed[:len(inputs)], managed[len(inputs):])
 }
 
 func (v AnyView) lendVersioned(flags traits, call func(*ffi.DLManagedTensorVersioned) error) error {
+	if call == nil {
+		return ErrFunction
+	}
 	g, err := v.lend()
 	if err != nil {
 		return err

@@ -13,18 +13,29 @@ type Scope struct {
 // NewScope returns a scope.
 func NewScope() (*Scope, error) {
 	g, err := takeGuard()
-	return &Scope{g}, err
+	if err != nil {
+		return nil, err
+	}
+	return &Scope{g}, nil
 }
 
-// Borrow returns a view of t that is good until the scope ends. It trusts t, as BorrowDescriptor does.
+// Borrow returns a view of t that is good until the scope ends. It trusts t, as BorrowDescriptor does. A scope that NewScope
+// did not make has views of nothing.
 func (s *Scope) Borrow(t *ffi.DLTensor, flags ffi.Flags) AnyView {
+	if s == nil || s.guard == nil || t == nil {
+		return AnyView{}
+	}
 	v := BorrowDescriptor(t, flags)
 	v.meta.guard, v.meta.generation = s.guard, s.guard.generation.Load()
 	return v
 }
 
 // End ends all views that were borrowed in s.
-func (s *Scope) End() { s.guard.generation.Add(1) }
+func (s *Scope) End() {
+	if s != nil && s.guard != nil {
+		s.guard.generation.Add(1)
+	}
+}
 
 // Borrow calls use with a view of t that is good until use returns. What the validator refuses is refused. The flags are
 // those of the versioned struct, or FlagReadOnly for memory of which nobody said that it is writable. Those that DLPack 1.3
@@ -32,6 +43,9 @@ func (s *Scope) End() { s.guard.generation.Add(1) }
 func Borrow(t *ffi.DLTensor, flags ffi.Flags, use func(AnyView) error) error {
 	if err := ffi.ValidateFlagged(t, flags); err != nil {
 		return err
+	}
+	if use == nil {
+		return ErrFunction
 	}
 	g, err := takeGuard()
 	if err != nil {

@@ -17,6 +17,9 @@ import (
 //
 // Close a tensor when you are done with it. One that is forgotten is closed by the garbage collector, some time after
 // the last use of it and its views; a slice that Data returned does not count as a use.
+//
+// The zero value and nil own nothing: every function that takes a tensor refuses them with ErrEmpty. They can be closed and
+// printed, but what nil has from AnyView, such as Shape, panics as fields of a nil pointer do.
 type Tensor struct {
 	anyView
 	room roomyMetadata // the metadata of anyView, unless that came from a view

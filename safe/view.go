@@ -97,8 +97,11 @@ type AsDLTensorMut interface {
 
 // BorrowDescriptor returns a view of t, over the memory of t's shape and strides. It trusts t: ffi.Validate or its C
 // mirror has accepted it, strides are there, and all of it outlives the view. Where nothing can promise the last, use a
-// Scope.
+// Scope. Of nil it returns a view of nothing.
 func BorrowDescriptor(t *ffi.DLTensor, flags ffi.Flags) AnyView {
+	if t == nil {
+		return AnyView{}
+	}
 	return (&metadata{shape: t.Extents(), strides: t.Steps()}).describe(t, flags)
 }
 

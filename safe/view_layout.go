@@ -40,5 +40,12 @@ func init() {
 }
 
 // BorrowFromC returns the view that C has filled in at view, a dlpackgo_view. V is AnyView, or a View or MutView whose
-// dtype was compared with the one in it. The memory of shape, strides and elements has to outlive the view.
-func BorrowFromC[V any](view unsafe.Pointer) V { return *(*V)(view) }
+// dtype was compared with the one in it. The memory of shape, strides and elements has to outlive the view. Of nil it
+// returns the zero value, a view of nothing.
+func BorrowFromC[V any](view unsafe.Pointer) V {
+	if view == nil {
+		var nothing V
+		return nothing
+	}
+	return *(*V)(view)
+}

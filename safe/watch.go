@@ -30,9 +30,13 @@ func NewWatch() (*Watch, error) {
 }
 
 // Over takes over the view that C has filled in at view, a dlpackgo_view. What BorrowFromC makes of it from now on is good
-// until the watch ends, and a ReleasedError after that.
+// until the watch ends, and a ReleasedError after that. Nil, a view of nothing, and all views of a watch that NewWatch did
+// not make are left as they are.
 func (w *Watch) Over(view unsafe.Pointer) {
 	v := (*AnyView)(view)
+	if w == nil || w.scope == nil || v == nil || v.meta == nil {
+		return
+	}
 	w.watched = append(w.watched, watchedView{v, v.meta})
 	inGo := v.like(v.shape(), v.strides()).meta
 	inGo.guard, inGo.generation = w.scope.guard, w.scope.guard.generation.Load()
@@ -42,6 +46,9 @@ func (w *Watch) Over(view unsafe.Pointer) {
 
 // End ends the views, and gives C back what it had filled in.
 func (w *Watch) End() {
+	if w == nil {
+		return
+	}
 	for _, watched := range w.watched {
 		putAddress(&watched.view.meta, unsafe.Pointer(watched.inC))
 	}

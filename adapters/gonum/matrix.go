@@ -1,6 +1,8 @@
 package gonum
 
 import (
+	"fmt"
+
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
@@ -11,7 +13,7 @@ import (
 // FromDense returns a view of m, of shape (rows, columns).
 func FromDense(m *mat.Dense) (safe.MutView[float64], error) {
 	if m == nil {
-		return safe.MutView[float64]{}, safe.ErrEmpty
+		return safe.MutView[float64]{}, fmt.Errorf("gonum: the matrix is nil; pass one: %w", safe.ErrEmpty)
 	}
 	return FromGeneral64(m.RawMatrix())
 }

@@ -1,6 +1,8 @@
 package gonum
 
 import (
+	"fmt"
+
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
@@ -11,7 +13,7 @@ import (
 // FromVecDense returns a view of v with one axis.
 func FromVecDense(v *mat.VecDense) (safe.MutView[float64], error) {
 	if v == nil {
-		return safe.MutView[float64]{}, safe.ErrEmpty
+		return safe.MutView[float64]{}, fmt.Errorf("gonum: the vector is nil; pass one: %w", safe.ErrEmpty)
 	}
 	return FromVector64(v.RawVector())
 }

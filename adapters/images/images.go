@@ -1,15 +1,18 @@
 package images
 
 import (
+	"fmt"
 	"image"
 
 	"github.com/dlpackgo/dlpackgo/safe"
 )
 
+var errNil = fmt.Errorf("images: the image is nil; pass one: %w", safe.ErrEmpty)
+
 // FromRGBA returns a view of m, of shape (height, width, 4).
 func FromRGBA(m *image.RGBA) (safe.MutView[uint8], error) {
 	if m == nil {
-		return safe.MutView[uint8]{}, safe.ErrEmpty
+		return safe.MutView[uint8]{}, errNil
 	}
 	return colours(m.Pix, m.Stride, m.Rect)
 }
@@ -17,7 +20,7 @@ func FromRGBA(m *image.RGBA) (safe.MutView[uint8], error) {
 // FromNRGBA returns a view of m, of shape (height, width, 4).
 func FromNRGBA(m *image.NRGBA) (safe.MutView[uint8], error) {
 	if m == nil {
-		return safe.MutView[uint8]{}, safe.ErrEmpty
+		return safe.MutView[uint8]{}, errNil
 	}
 	return colours(m.Pix, m.Stride, m.Rect)
 }
@@ -25,7 +28,7 @@ func FromNRGBA(m *image.NRGBA) (safe.MutView[uint8], error) {
 // FromGray returns a view of m, of shape (height, width).
 func FromGray(m *image.Gray) (safe.MutView[uint8], error) {
 	if m == nil {
-		return safe.MutView[uint8]{}, safe.ErrEmpty
+		return safe.MutView[uint8]{}, errNil
 	}
 	return plane(m.Pix, m.Stride, m.Rect.Dx(), m.Rect.Dy())
 }
@@ -65,7 +68,7 @@ type Planes struct {
 // FromYCbCr returns views of the planes of m, each of shape (height, width).
 func FromYCbCr(m *image.YCbCr) (Planes, error) {
 	if m == nil {
-		return Planes{}, safe.ErrEmpty
+		return Planes{}, errNil
 	}
 	columns, lines := chroma(m.Rect, m.SubsampleRatio)
 	y, err := plane(m.Y, m.YStride, m.Rect.Dx(), m.Rect.Dy())
