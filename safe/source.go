@@ -3,20 +3,19 @@ package safe
 import (
 	"fmt"
 	"reflect"
+	"unsafe"
 )
 
 // viewOf returns the view of src. It does not rely on what types of yours return: a view of nothing is an error, and so is
 // one that has outlived its memory.
-func viewOf[S AsDLTensor](src S) (v AnyView, err error) {
-	if any(src) == nil { // S is an interface
-		return AnyView{}, ErrEmpty
+func viewOf[S AsDLTensor](src S) (AnyView, error) {
+	var v AnyView
+	var err error
+	if mayBeNil(&src) {
+		v, err = viewOfNil(src, S.AsDLTensor)
+	} else {
+		v, err = src.AsDLTensor()
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ofNilSource(src, r)
-		}
-	}()
-	v, err = src.AsDLTensor()
 	if err == nil && v.stale() {
 		err = v.gone()
 	}
@@ -24,27 +23,41 @@ func viewOf[S AsDLTensor](src S) (v AnyView, err error) {
 }
 
 // writableView returns the view of src that may be written. It does not rely on src having asked.
-func writableView[S AsDLTensorMut](src S) (v AnyView, err error) {
-	if any(src) == nil {
-		return AnyView{}, ErrEmpty
+func writableView[S AsDLTensorMut](src S) (AnyView, error) {
+	var v AnyView
+	var err error
+	if mayBeNil(&src) {
+		v, err = viewOfNil(src, S.AsDLTensorMut)
+	} else {
+		v, err = src.AsDLTensorMut()
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ofNilSource(src, r)
-		}
-	}()
-	v, err = src.AsDLTensorMut()
 	if err == nil {
 		err = v.writable()
 	}
 	return v, err
 }
 
-// ofNilSource returns the error of a nil pointer in src, whose method panicked with r because it did not look for one. All
-// other panics go on: they are of a type that has something to view.
-func ofNilSource(src, r any) error {
-	if value := reflect.ValueOf(src); value.Kind() == reflect.Pointer && value.IsNil() {
-		return fmt.Errorf("%w: the %T is nil", ErrEmpty, src)
+// mayBeNil reports whether src may be a nil pointer, or a nil interface, or an interface that holds a nil pointer. It is quick:
+// of other types that are as large it may be true as well.
+func mayBeNil[S any](src *S) bool {
+	switch unsafe.Sizeof(*src) {
+	case unsafe.Sizeof(uintptr(0)):
+		return *(*uintptr)(unsafe.Pointer(src)) == 0
+	case unsafe.Sizeof(any(nil)):
+		return (*[2]uintptr)(unsafe.Pointer(src))[1] == 0 // where an interface holds a pointer
 	}
-	panic(r)
+	return false
+}
+
+// viewOfNil is view for a src that may be nil. Its type may have a view of nil, or may panic because it did not look for it.
+func viewOfNil[S any](src S, view func(S) (AnyView, error)) (v AnyView, err error) {
+	if any(src) == nil { // S is an interface
+		return AnyView{}, ErrEmpty
+	}
+	defer func() {
+		if value := reflect.ValueOf(src); value.Kind() == reflect.Pointer && value.IsNil() && recover() != nil {
+			err = fmt.Errorf("%w: the %T is nil", ErrEmpty, src)
+		}
+	}()
+	return view(src)
 }
