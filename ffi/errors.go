@@ -41,11 +41,6 @@ type Fault struct {
 	Argument bool  // the caller passed it as an argument: it is for the caller to mend, and not for a producer
 }
 
-// broken returns the facts of a rule that a descriptor breaks.
-func broken(rule Rule, axis int, got, beside int64) Fault {
-	return Fault{Rule: rule, Axis: axis, Got: got, Beside: beside}
-}
-
 // Error returns what was broken: the field and axis, what it holds, what is accepted, and what to do.
 func (f Fault) Error() string {
 	rule := f.Rule.facts()

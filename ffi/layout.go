@@ -64,16 +64,16 @@ func Numel(shape []int64) int64 {
 // SizeError as Validate would, but in words about arguments (see OfArgument).
 func CheckedSize(d DLDataType, flags Flags, shape []int64) (elements, size int64, err error) {
 	if len(shape) > MaxNDim {
-		return 0, 0, broken(RuleNDim, noAxis, int64(len(shape)), 0).ofArgument()
+		return 0, 0, breach{RuleNDim, noAxis, int64(len(shape)), 0}.fault().ofArgument()
 	}
 	if !d.Valid() {
-		return 0, 0, dtypeFault(d).ofArgument()
+		return 0, 0, dtypeFault(d).fault().ofArgument()
 	}
 	found := measureExtents(shape, nil)
 	size, fits := checkedPackedSize(d, flags, found.product)
 	switch {
 	case found.least < 0 || found.oversized || !fits:
-		return 0, 0, extentFault(d, flags, shape).ofArgument()
+		return 0, 0, extentFault(d, flags, shape).fault().ofArgument()
 	case found.least == 0:
 		return 0, 0, nil
 	}

@@ -2,6 +2,17 @@ package ffi
 
 import "math/bits"
 
+// breach is the facts of a broken rule as the validator hands them on: one field more, and the compiler would keep them in
+// memory and not in registers.
+type breach struct {
+	rule        Rule
+	axis        int
+	got, beside int64
+}
+
+// fault returns b as users know it.
+func (b breach) fault() Fault { return Fault{Rule: b.rule, Axis: b.axis, Got: b.got, Beside: b.beside} }
+
 // noAxis is the Axis of a fault that is not about one.
 const noAxis = -1
 
@@ -12,8 +23,8 @@ func Validate(t *DLTensor) error { return ValidateFlagged(t, 0) }
 // ValidateFlagged is Validate for a tensor that flags belong to; they say whether elements narrower than a byte are
 // padded, and are not judged themselves.
 func ValidateFlagged(t *DLTensor, flags Flags) error {
-	if fault := judgeTensor(t, flags); fault.Rule != RuleNone {
-		return fault.Err()
+	if found := judgeTensor(t, flags); found.rule != RuleNone {
+		return found.fault().Err()
 	}
 	return nil
 }
@@ -33,10 +44,10 @@ func ValidateVersioned(m *DLManagedTensorVersioned) error {
 	case m == nil:
 		return Validate(nil)
 	case m.Version.Major != Major:
-		return &VersionError{broken(RuleVersion, noAxis, int64(m.Version.Major), int64(m.Version.Minor))}
+		return breach{RuleVersion, noAxis, int64(m.Version.Major), int64(m.Version.Minor)}.fault().Err()
 	case m.Flags&^knownFlags != 0 && m.Version.Minor <= Minor:
 		// A newer minor version may define more flags; they do not change what we read.
-		return &FlagsError{broken(RuleFlags, noAxis, int64(m.Flags&^knownFlags), int64(m.Version.Minor))}
+		return breach{RuleFlags, noAxis, int64(m.Flags &^ knownFlags), int64(m.Version.Minor)}.fault().Err()
 	}
 	return ValidateFlagged(&m.DLTensor, m.Flags)
 }
@@ -44,20 +55,20 @@ func ValidateVersioned(m *DLManagedTensorVersioned) error {
 // judgeTensor goes through the rules of a tensor in order. It returns the facts by value, and not as an error, so that a
 // sound descriptor costs no allocation; what names an axis is found out in functions of its own, once something is known
 // to be wrong, so that a sound one costs little time.
-func judgeTensor(t *DLTensor, flags Flags) Fault {
+func judgeTensor(t *DLTensor, flags Flags) breach {
 	if t == nil {
-		return broken(RuleDescriptor, noAxis, 0, 0)
+		return breach{RuleDescriptor, noAxis, 0, 0}
 	}
 	device := t.Device.DeviceType.facts()
 	switch {
 	case device.name == "":
-		return broken(RuleDeviceType, noAxis, int64(t.Device.DeviceType), 0)
+		return breach{RuleDeviceType, noAxis, int64(t.Device.DeviceType), 0}
 	case t.Device.DeviceID < 0:
-		return broken(RuleDeviceID, noAxis, int64(t.Device.DeviceID), 0)
+		return breach{RuleDeviceID, noAxis, int64(t.Device.DeviceID), 0}
 	case t.NDim < 0 || t.NDim > MaxNDim:
-		return broken(RuleNDim, noAxis, int64(t.NDim), 0)
+		return breach{RuleNDim, noAxis, int64(t.NDim), 0}
 	case t.Shape == nil && t.NDim > 0:
-		return broken(RuleShape, noAxis, int64(t.NDim), 0)
+		return breach{RuleShape, noAxis, int64(t.NDim), 0}
 	case !t.DType.Valid():
 		return dtypeFault(t.DType)
 	}
@@ -72,7 +83,7 @@ func judgeTensor(t *DLTensor, flags Flags) Fault {
 	case found.least < 0 || found.oversized || !fits:
 		return extentFault(t.DType, flags, shape)
 	case found.least == 0:
-		return Fault{}
+		return breach{}
 	}
 	// The first byte of the lowest element lies below bytes before that of the first one, the last byte of the highest
 	// element beyond bytes after it.
@@ -81,7 +92,7 @@ func judgeTensor(t *DLTensor, flags Flags) Fault {
 		item := uint64(ItemSize(t.DType))
 		low, high, fault := judgeSpan(int64(item), shape, strides)
 		switch {
-		case fault.Rule != RuleNone:
+		case fault.rule != RuleNone:
 			return fault
 		case t.DType.IsPacked(flags):
 			return packedLayoutFault(shape, strides)
@@ -89,31 +100,31 @@ func judgeTensor(t *DLTensor, flags Flags) Fault {
 		below, beyond = uint64(-low)*item, uint64(high)*item+item-1
 	}
 	if t.Data == nil {
-		return broken(RuleData, noAxis, found.product, 0)
+		return breach{RuleData, noAxis, found.product, 0}
 	}
 	if !device.addressable {
-		return Fault{}
+		return breach{}
 	}
 	first, carry := bits.Add64(uint64(uintptr(t.Data)), t.ByteOffset, 0)
 	_, carryBeyond := bits.Add64(first, beyond, 0)
 	if carry|carryBeyond != 0 || first < below {
-		return broken(RuleAddress, noAxis, int64(uintptr(t.Data)), int64(t.ByteOffset))
+		return breach{RuleAddress, noAxis, int64(uintptr(t.Data)), int64(t.ByteOffset)}
 	}
 	if alignment := Alignment(t.DType); device.host && first&uint64(alignment-1) != 0 {
-		return broken(RuleAlignment, noAxis, int64(first), alignment)
+		return breach{RuleAlignment, noAxis, int64(first), alignment}
 	}
-	return Fault{}
+	return breach{}
 }
 
 // dtypeFault names the rule that an invalid dtype breaks.
-func dtypeFault(d DLDataType) Fault {
+func dtypeFault(d DLDataType) breach {
 	switch {
 	case !d.Code.Known():
-		return broken(RuleDTypeCode, noAxis, int64(d.Code), int64(d.Bits))
+		return breach{RuleDTypeCode, noAxis, int64(d.Code), int64(d.Bits)}
 	case codes[d.Code].widths&widthBit[d.Bits] == 0:
-		return broken(RuleDTypeBits, noAxis, int64(d.Code), int64(d.Bits))
+		return breach{RuleDTypeBits, noAxis, int64(d.Code), int64(d.Bits)}
 	}
-	return broken(RuleDTypeLanes, noAxis, 0, 0)
+	return breach{RuleDTypeLanes, noAxis, 0, 0}
 }
 
 // extents is what one pass over shape and strides finds.
@@ -144,10 +155,10 @@ func measureExtents(shape, strides []int64) extents {
 
 // extentFault names the axis at which a shape goes wrong: the first of negative extent, else the one that takes the
 // tensor past what an int64 counts.
-func extentFault(d DLDataType, flags Flags, shape []int64) Fault {
+func extentFault(d DLDataType, flags Flags, shape []int64) breach {
 	for axis, extent := range shape {
 		if extent < 0 {
-			return broken(RuleExtent, axis, extent, 0)
+			return breach{RuleExtent, axis, extent, 0}
 		}
 	}
 	product, last := int64(1), len(shape)-1
@@ -157,15 +168,15 @@ func extentFault(d DLDataType, flags Flags, shape []int64) Fault {
 			_, fits = checkedPackedSize(d, flags, product)
 		}
 		if !fits {
-			return broken(RuleSize, axis, extent, 0)
+			return breach{RuleSize, axis, extent, 0}
 		}
 	}
-	return broken(RuleSize, last, shape[last], 0) // as no axis before it
+	return breach{RuleSize, last, shape[last], 0} // as no axis before it
 }
 
 // judgeSpan adds up how far the elements lie from the first one, in elements: low is 0 or less, high 0 or more. It is
 // for tensors with elements, of item bytes each.
-func judgeSpan(item int64, shape, strides []int64) (low, high int64, fault Fault) {
+func judgeSpan(item int64, shape, strides []int64) (low, high int64, fault breach) {
 	for axis, extent := range shape {
 		if extent == 1 {
 			continue
@@ -179,7 +190,7 @@ func judgeSpan(item int64, shape, strides []int64) (low, high int64, fault Fault
 			fits = fits && total >= 0
 		}
 		if !fits {
-			return low, high, broken(RuleSpan, axis, stride, extent)
+			return low, high, breach{RuleSpan, axis, stride, extent}
 		}
 		if stride < 0 {
 			low -= reach
@@ -187,15 +198,15 @@ func judgeSpan(item int64, shape, strides []int64) (low, high int64, fault Fault
 			high += reach
 		}
 	}
-	return low, high, Fault{}
+	return low, high, breach{}
 }
 
 // packedLayoutFault names the last axis whose stride is not that of a row-major tensor; there is one.
-func packedLayoutFault(shape, strides []int64) Fault {
+func packedLayoutFault(shape, strides []int64) breach {
 	axis, need := len(shape)-1, int64(1)
 	for shape[axis] == 1 || strides[axis] == need {
 		need *= shape[axis]
 		axis--
 	}
-	return broken(RulePackedLayout, axis, strides[axis], need)
+	return breach{RulePackedLayout, axis, strides[axis], need}
 }
