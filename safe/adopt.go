@@ -64,6 +64,7 @@ type possession struct {
 	owner     *C.dlpackgo_owner
 	managed   unsafe.Pointer
 	versioned bool
+	shared    bool // others ask owner how many exports are out: none may be counted that was not made
 }
 
 // owned returns p with an owner.

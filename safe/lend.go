@@ -108,17 +108,26 @@ func (v AnyView) lend() (*guard, error) {
 		return nil, ErrEmpty
 	}
 	g := v.meta.guard
-	if debugging() || g == nil || !g.take() {
+	if g == nil {
 		return v.lendStandIn()
 	}
-	if v.stale() {
-		g.end()
-		return nil, v.gone()
+	if debugging() || !g.held.state.lendAtOnce(v.meta.generation) {
+		switch g.held.state.lend(v.meta.generation, !debugging()) {
+		case 0:
+			return nil, v.gone()
+		case furtherLoan:
+			standIn, err := v.lendStandIn()
+			if err != nil {
+				g.held.state.end(furtherLoan)
+			}
+			return standIn, err
+		}
 	}
 	if g.described == v {
 		return g, nil // the loan looks like v from the last time
 	}
 	if err := g.describe(v); err != nil {
+		g.end()
 		return nil, err
 	}
 	g.described = v
@@ -126,7 +135,7 @@ func (v AnyView) lend() (*guard, error) {
 }
 
 // lendStandIn takes out a loan of v that is not that of v's guard: v has none, or its loan is out, or is not to be used
-// again, for debugging.
+// again, for debugging. When v has one, a further loan of it was counted.
 func (v AnyView) lendStandIn() (*guard, error) {
 	var g *guard
 	var err error
@@ -138,38 +147,33 @@ func (v AnyView) lendStandIn() (*guard, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.take()
+	if err := g.describe(v); err != nil {
+		g.pool()
+		return nil, err
+	}
 	g.standIn, g.lender = true, v.meta.guard
-	if g.lender != nil {
-		g.lender.others.Add(1)
-	}
-	if v.stale() {
-		g.end()
-		return nil, v.gone()
-	}
 	if v.meta.traits&goMemory != 0 {
 		g.pinner.Pin(v.data)
 	}
-	return g, g.describe(v)
+	return g, nil
 }
 
 // end ends the loan of g.
 func (g *guard) end() {
 	if !g.standIn {
-		g.putBack()
+		g.held.state.end(loanOut)
 		return
 	}
 	g.pinner.Unpin()
 	if g.lender != nil {
-		g.lender.others.Add(-1)
+		g.lender.held.state.end(furtherLoan)
 	}
 	g.standIn, g.lender = false, nil
 	if g.kept != nil {
 		g.retireLoan()
 		return
 	}
-	g.putBack()
-	guards.Put(g)
+	g.pool()
 }
 
 // managed returns the loan of g as a managed tensor.
@@ -188,12 +192,11 @@ func (g *guard) versioned(flags traits) *ffi.DLManagedTensorVersioned {
 
 type descriptorBytes [unsafe.Sizeof(ffi.DLTensor{})]byte
 
-// describe makes the loan of g look like v. When it cannot, the loan has ended.
+// describe makes the loan of g look like v.
 func (g *guard) describe(v AnyView) error {
 	g.described = AnyView{}
 	if len(v.shape()) > int(g.held.loan.capacity) {
 		if err := g.growLoan(); err != nil {
-			g.end()
 			return err
 		}
 	}
@@ -204,17 +207,16 @@ func (g *guard) describe(v AnyView) error {
 // describe makes t, which is memory of C with room for shape and strides, look like v, the way everything looks that goes
 // out: with strides, and without data when there are no elements.
 func describe(t *ffi.DLTensor, v AnyView) {
-	extents := v.shape()
+	extents, steps := v.shape(), v.strides()
 	ndim := len(extents)
 	data := v.data
-	shape := unsafe.Slice(t.Shape, ndim)
-	for axis, extent := range extents {
-		shape[axis] = extent
+	shape, strides := unsafe.Slice(t.Shape, ndim), unsafe.Slice(t.Strides, ndim)
+	for axis, extent := range extents { // they are few: a call of memmove for either would take longer
+		shape[axis], strides[axis] = extent, steps[axis]
 		if extent == 0 {
 			data = nil
 		}
 	}
-	copy(unsafe.Slice(t.Strides, ndim), v.strides())
 	putAddress(&t.Data, data)
 	t.Device = v.meta.device
 	t.NDim = int32(ndim)

@@ -3,12 +3,7 @@ package safe
 // #include "owner.h"
 import "C"
 
-import (
-	"sync/atomic"
-	"unsafe"
-
-	"github.com/dlpackgo/dlpackgo/ffi"
-)
+import "github.com/dlpackgo/dlpackgo/ffi"
 
 // Pack returns a managed tensor over the memory of src, a tensor or a view of one, for a consumer that takes ownership: the
 // memory stays until the consumer has called the deleter, on any thread, even when the tensor is closed before. What has
@@ -56,42 +51,22 @@ func (v AnyView) export(refused traits) (envelope, *C.dlpackgo_owner, error) {
 	case v.meta.guard == nil:
 		return envelope{}, nil, ErrUnowned
 	}
-	g := v.meta.guard
 	e, err := takeEnvelope(len(v.shape()))
 	if err != nil {
 		return envelope{}, nil, err
 	}
-	// Nobody closes the tensor meanwhile: its loan is out, or one more than that.
-	taken := g.take()
-	if !taken {
-		g.others.Add(1)
-	}
-	owner, err := v.countExport(refused)
-	if taken {
-		g.putBack()
-	} else {
-		g.others.Add(-1)
-	}
-	if err != nil {
-		e.discard()
-	}
-	return e, owner, err
-}
-
-// countExport returns the owner of v, of which it has counted an export more.
-func (v AnyView) countExport(refused traits) (*C.dlpackgo_owner, error) {
-	if v.stale() {
-		return nil, v.gone()
-	}
-	owner, err := v.meta.guard.held.share()
+	owner, current, err := v.meta.guard.held.export(v.meta.generation)
 	switch {
-	case err != nil:
-		return nil, err
-	case owner == nil:
-		return nil, ErrUnowned
-	case v.meta.traits&refused != 0:
-		return nil, ErrReadOnly
+	case owner != nil && v.meta.traits&refused == 0:
+		return e, owner, nil
+	case owner != nil:
+		C.dlpackgo_owner_release_export(owner)
+		err = ErrReadOnly
+	case !current:
+		err = v.gone()
+	case err == nil:
+		err = ErrUnowned
 	}
-	atomic.AddUint64((*uint64)(unsafe.Pointer(owner)), C.DLPACKGO_EXPORT|C.DLPACKGO_REFERENCE)
-	return owner, nil
+	e.discard()
+	return envelope{}, nil, err
 }

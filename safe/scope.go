@@ -33,7 +33,7 @@ func (s *Scope) Borrow(t *ffi.DLTensor, flags ffi.Flags) AnyView {
 // End ends all views that were borrowed in s.
 func (s *Scope) End() {
 	if s != nil && s.guard != nil {
-		s.guard.generation.Add(1)
+		s.guard.advance()
 	}
 }
 

@@ -162,7 +162,10 @@ func (t *Tensor) own(p possession) (*Tensor, error) {
 	if p.owner != nil {
 		g.held.owner.Store(p.owner)
 	}
-	g.held.managed, g.held.versioned = p.managed, p.versioned
+	g.held.managed, g.held.versioned, g.held.batch = p.managed, p.versioned, usualBatch
+	if p.shared {
+		g.held.batch = 1
+	}
 	t.meta.guard, t.meta.generation = g, g.generation.Load()
 	g.held.leak = newLeak(t)
 	return t, nil
@@ -205,7 +208,7 @@ func Receive(m Moved) (*Tensor, error) {
 	if m.Owner == nil {
 		return nil, ErrEmpty
 	}
-	return tensorLike(&m.Descriptor, m.Flags).own(possession{owner: (*C.dlpackgo_owner)(m.Owner)})
+	return tensorLike(&m.Descriptor, m.Flags).own(possession{owner: (*C.dlpackgo_owner)(m.Owner), shared: true})
 }
 
 // retire takes the memory away from t and its views, and returns it; nothing when t has none.
@@ -216,7 +219,7 @@ func (t *Tensor) retire() (possession, error) {
 	g := t.meta.guard
 	p, err := g.retire(t.meta.generation)
 	if !p.empty() {
-		guards.Put(g)
+		g.pool()
 	}
 	return p, err
 }

@@ -35,7 +35,8 @@ var (
 var ended guard
 
 func init() {
-	ended.generation.Store(1)
+	ended.held = new(held)
+	ended.advance()
 	C.end_by(C.uintptr_t(uintptr(unsafe.Pointer(&ended)))) // as a number: C never looks at what is there
 }
 

@@ -1,0 +1,164 @@
+package safe_test
+
+import (
+	"errors"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/dlpackgo/dlpackgo/ffi"
+	"github.com/dlpackgo/dlpackgo/safe"
+	"github.com/dlpackgo/dlpackgo/safe/internal/ctest"
+)
+
+func TestClosingAtOnceIsHarmlessAndReleasesOnce(t *testing.T) {
+	requireBaseline(t)
+	const rounds = 500
+	requireDeleted(t, rounds)
+	for range rounds {
+		tensor := must(safe.Adopt(ctest.Produce(2)))
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				if err := tensor.Close(); err != nil {
+					t.Errorf("one of several at once: %v", err)
+				}
+			})
+		}
+		all.Wait()
+	}
+}
+
+// A tensor that is packed is not lent, not even while it is packed.
+func TestPackingNeverKeepsATensorFromBeingClosed(t *testing.T) {
+	requireBaseline(t)
+	const rounds = 300
+	requireDeleted(t, rounds)
+	for range rounds {
+		tensor := must(safe.AdoptVersioned(ctest.ProduceVersioned(0, 3)))
+		var all sync.WaitGroup
+		var packed atomic.Int64
+		for range 3 {
+			all.Go(func() {
+				for {
+					m, err := safe.Pack(tensor)
+					if err != nil {
+						if !errors.Is(err, safe.ErrReleased) {
+							t.Errorf("got %v", err)
+						}
+						return
+					}
+					if packed.Add(1); ctest.Sum(&m.DLTensor) != 3 {
+						t.Error("packed other elements")
+					}
+					ctest.Delete(m)
+				}
+			})
+		}
+		for packed.Load() < 50 {
+			runtime.Gosched()
+		}
+		requireEqual(t, tensor.Close(), nil)
+		all.Wait()
+	}
+}
+
+func TestLendersAndCloseAgreeOnWhoCameFirst(t *testing.T) {
+	requireBaseline(t)
+	const rounds = 200
+	requireDeleted(t, rounds)
+	for range rounds {
+		tensor := must(safe.AdoptVersioned(ctest.ProduceVersioned(0, 3)))
+		var all sync.WaitGroup
+		var inside atomic.Int64
+		for range 3 {
+			all.Go(func() {
+				for {
+					err := safe.Lend(tensor, func(m *ffi.DLManagedTensor) error {
+						inside.Add(1)
+						defer inside.Add(-1)
+						if ctest.Sum(&m.DLTensor) != 3 {
+							return errors.New("lent other elements")
+						}
+						return nil
+					})
+					if errors.Is(err, safe.ErrReleased) {
+						return
+					} else if err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		for {
+			err := tensor.Close()
+			if err == nil {
+				requireEqual(t, inside.Load(), 0)
+				break
+			}
+			requireError(t, err, safe.ErrLent)
+			// That nothing was changed, views must not even for a moment think otherwise.
+			if tensor.Size() != 3 {
+				t.Fatal("a tensor that was not closed was away")
+			}
+		}
+		all.Wait()
+	}
+}
+
+// countsOf returns how many references and exports of what was moved are counted.
+func countsOf(m safe.Moved) (references, exports uint64) {
+	counts := atomic.LoadUint64((*uint64)(m.Owner))
+	return counts & (1<<32 - 1), counts >> 32
+}
+
+func TestWhatIsMovedCountsNoExportThatWasNotMade(t *testing.T) {
+	requireBaseline(t)
+	for packed := range 100 {
+		tensor := must(safe.New[float32](2))
+		var exports []*ffi.DLManagedTensor
+		for range packed {
+			exports = append(exports, must(safe.Pack(tensor)))
+		}
+		moved := must(tensor.Move())
+		references, out := countsOf(moved)
+		requireEqual(t, references, uint64(packed)+1)
+		requireEqual(t, out, uint64(packed))
+		again := must(safe.Receive(moved))
+		for _, m := range exports {
+			ctest.Delete(m)
+		}
+		one := must(safe.Pack(again)) // others may look at the owner now, and wonder about more
+		references, out = countsOf(moved)
+		requireEqual(t, references, 2)
+		requireEqual(t, out, 1)
+		ctest.Delete(one)
+		requireEqual(t, again.Close(), nil)
+	}
+}
+
+func TestAForgottenTensorThatWasPackedIsReleased(t *testing.T) {
+	requireBaseline(t)
+	before, _ := safe.Live()
+	func() {
+		ctest.Delete(must(safe.Pack(must(safe.New[float32](2)))))
+	}()
+	collectUntil(t, func() bool { now, _ := safe.Live(); return now == before })
+}
+
+func TestTensorsThatAreRefusedOrGoneCountNoExport(t *testing.T) {
+	requireBaseline(t)
+	tensor := must(safe.Own(must(safe.SliceView(count(3))), nil))
+	for range 100 {
+		_, err := safe.Pack(tensor)
+		requireError(t, err, safe.ErrReadOnly)
+	}
+	moved := must(tensor.Move())
+	references, out := countsOf(moved)
+	requireEqual(t, references, 1)
+	requireEqual(t, out, 0)
+	_, err := safe.PackVersioned(tensor)
+	requireError(t, err, safe.ErrReleased)
+	requireEqual(t, must(safe.Receive(moved)).Close(), nil)
+}
