@@ -12,7 +12,9 @@ import (
 // Reading and writing go through v.data, which the garbage collector knows nothing of when it is C memory. What keeps the
 // tensor is v.meta: hence the runtime.KeepAlive after the last access in each function below.
 
-// At returns one element. It takes one index per axis, counted from 0.
+// At returns one element. It takes one index per axis, counted from 0: another number of them is a RankError, one outside its
+// axis an IndexError. Like all that reads elements it returns a ReleasedError when the view has outlived its memory, and a
+// DeviceError where the host cannot reach it.
 func (v View[T]) At(index ...int) (T, error) {
 	p, err := v.element(index, unsafe.Sizeof(*new(T)))
 	if err != nil {
@@ -29,7 +31,7 @@ func (v View[T]) At(index ...int) (T, error) {
 	return value, nil
 }
 
-// Set changes one element. It takes one index per axis, counted from 0.
+// Set changes one element. It takes the indices that At takes, and refuses what At refuses.
 func (v MutView[T]) Set(value T, index ...int) error {
 	p, err := v.element(index, unsafe.Sizeof(value))
 	if err == nil {
@@ -46,7 +48,7 @@ func (v AnyView) element(index []int, size uintptr) (unsafe.Pointer, error) {
 	}
 	shape, strides := v.shape(), v.strides()
 	if len(index) != len(shape) || len(index) != len(strides) {
-		return nil, &RankError{Got: len(shape), Want: len(index)}
+		return nil, &RankError{Got: len(shape), Want: len(index), Fix: "give one index for each axis"}
 	}
 	offset := int64(0)
 	for axis, i := range index {
@@ -133,7 +135,7 @@ func (v View[T]) Contiguous() ([]T, error) {
 	return elements, v.CopyTo(elements)
 }
 
-// CopyTo copies the elements to dst in row-major order. The length of dst must be Size.
+// CopyTo copies the elements to dst in row-major order. The length of dst must be Size, or it is a LengthError.
 func (v View[T]) CopyTo(dst []T) error {
 	if err := v.access(); err != nil {
 		return err
@@ -149,7 +151,8 @@ func (v View[T]) CopyTo(dst []T) error {
 	return nil
 }
 
-// CopyFrom sets the elements from src, which has them in row-major order. The length of src must be Size.
+// CopyFrom sets the elements from src, which has them in row-major order. The length of src must be Size, or it is a
+// LengthError.
 func (v MutView[T]) CopyFrom(src []T) error {
 	if err := v.access(); err != nil {
 		return err

@@ -7,8 +7,8 @@ import (
 	"github.com/dlpackgo/dlpackgo/ffi"
 )
 
-// SliceView returns a view of the memory of s, in row-major order. The shape must count as many elements as s has; without
-// a shape the view has one axis. Take rows and columns from a flat slice: a [][]T has no memory of its own to view.
+// SliceView returns a view of the memory of s, in row-major order. The shape must count as many elements as s has, or it is a
+// LengthError; without a shape the view has one axis. Take rows and columns from a flat slice: a [][]T has no memory of its own to view.
 func SliceView[T Element](s []T, shape ...int) (View[T], error) {
 	m := newMetadata(max(len(shape), 1))
 	m.shape[0] = int64(len(s))
@@ -44,6 +44,9 @@ func aligned[T Element](s []T) error {
 // StridedView returns a view of the memory of s whose first element is s[0]. Strides count elements and are not negative; what
 // they reach must lie in s.
 func StridedView[T Element](s []T, shape, strides []int64) (View[T], error) {
+	if s == nil { // which would be missing data, and is a slice that is too short
+		s = []T{}
+	}
 	v, err := FromRawParts[T](unsafe.Pointer(unsafe.SliceData(s)), ffi.DLDevice{DeviceType: ffi.CPU}, shape, strides)
 	if err != nil {
 		return View[T]{}, err
@@ -52,12 +55,12 @@ func StridedView[T Element](s []T, shape, strides []int64) (View[T], error) {
 	if low < 0 {
 		for axis, stride := range v.strides() {
 			if stride < 0 && v.shape()[axis] > 1 {
-				return View[T]{}, &LayoutError{Axis: axis, Got: stride, Want: -stride}
+				return View[T]{}, &LayoutError{Axis: axis, Got: stride, Want: -stride, Fix: "view the slice from its beginning, and turn the axis around with Slice"}
 			}
 		}
 	}
 	if ffi.Numel(v.shape()) > 0 && high >= int64(len(s)) {
-		return View[T]{}, &LengthError{What: "the slice", Got: len(s), Want: int(high) + 1, Fix: "make it as long as shape and strides reach"}
+		return View[T]{}, &LengthError{What: "the slice", Got: len(s), Want: int(min(high, math.MaxInt-1)) + 1, Fix: "make it as long as shape and strides reach"}
 	}
 	return v, nil
 }

@@ -86,7 +86,9 @@ with two axes; each row is a part of it:
 # Errors
 
 Every rule has a sentinel for errors.Is; where there are facts, it has a type for errors.As, and the message says what was
-found, what is accepted, and what to do. What the validator refuses comes as the errors of package ffi.
+found, what is accepted, and what to do. What the validator refuses comes as the errors of package ffi, about descriptors as
+about shapes and strides that you pass. Nothing here panics over nil, zero values or numbers, but for the methods of a nil
+Tensor (see there).
 
 # Finding mistakes
 

@@ -1,6 +1,7 @@
 package safe
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -12,7 +13,7 @@ import (
 var (
 	ErrReleased = errors.New("safe: the memory is no longer there")
 	ErrLent     = errors.New("safe: the tensor is lent to a call; close or move it after that call has returned")
-	ErrUnowned  = errors.New("safe: the view has no owner to share; Lend it, or make a tensor of the slice with FromSlice")
+	ErrUnowned  = errors.New("safe: the view has no owner to share; Lend it, or make a tensor of the memory with FromSlice or Own")
 	ErrAddress  = errors.New("safe: data lies below 4096, where no system has memory; pass the address of the elements, or report it to the producer of the tensor")
 	ErrKept     = errors.New("safe: a lent tensor was kept after the call")
 	ErrEmpty    = errors.New("safe: a view of nothing; make it with ViewOf, SliceView or FromRawParts")
@@ -70,7 +71,8 @@ func (e *DeviceError) Unwrap() error { return ErrDevice }
 // RankError says that a tensor has another number of axes than the operation takes.
 type RankError struct {
 	Got, Want int
-	AtLeast   bool // Want is the least that is accepted
+	AtLeast   bool   // Want is the least that is accepted
+	Fix       string // what to do about it, where that is not to take another view
 }
 
 // Error returns the message.
@@ -79,21 +81,27 @@ func (e *RankError) Error() string {
 	if e.AtLeast {
 		least = "at least "
 	}
-	return fmt.Sprintf("safe: rank is %d; %s%d is needed; give one index per axis, or Reshape the view", e.Got, least, e.Want)
+	return fmt.Sprintf("safe: rank is %d; %s%d is needed; %s", e.Got, least, e.Want,
+		cmp.Or(e.Fix, "Reshape the view, or take a part of it with Sub"))
 }
 
 // Unwrap returns ErrRank.
 func (e *RankError) Unwrap() error { return ErrRank }
 
-// IndexError says that an index lies outside an axis, or that there is no such axis (Axis is -1 then).
+// IndexError says that an index lies outside an axis, or (Axis is -1 then) that there is no such axis, or that it was named
+// twice.
 type IndexError struct {
 	Axis   int
 	Got    int
-	Extent int // valid indices are 0 to Extent-1
+	Extent int  // valid indices are 0 to Extent-1
+	Twice  bool // the axis exists, but was named before
 }
 
 // Error returns the message.
 func (e *IndexError) Error() string {
+	if e.Twice {
+		return fmt.Sprintf("safe: axis %d is named twice; name each of the %d axes once, counted from 0", e.Got, e.Extent)
+	}
 	if e.Axis < 0 {
 		return fmt.Sprintf("safe: axis is %d; the view has %d axes, counted from 0", e.Got, e.Extent)
 	}
@@ -107,10 +115,14 @@ func (e *IndexError) Unwrap() error { return ErrIndex }
 type LayoutError struct {
 	Axis      int
 	Got, Want int64
+	Fix       string // what to do about it, where that is not to take a copy of what is not row-major
 }
 
 // Error returns the message.
 func (e *LayoutError) Error() string {
+	if e.Fix != "" {
+		return fmt.Sprintf("safe: strides[%d] is %d; %d is needed; %s", e.Axis, e.Got, e.Want, e.Fix)
+	}
 	return fmt.Sprintf("safe: strides[%d] is %d; row-major needs %d; take a copy with Contiguous or CopyTo", e.Axis, e.Got, e.Want)
 }
 

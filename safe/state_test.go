@@ -14,7 +14,7 @@ import (
 
 func TestClosingAtOnceIsHarmlessAndReleasesOnce(t *testing.T) {
 	requireBaseline(t)
-	const rounds = 500
+	const rounds = 200
 	requireDeleted(t, rounds)
 	for range rounds {
 		tensor := must(safe.Adopt(ctest.Produce(2)))
@@ -33,7 +33,7 @@ func TestClosingAtOnceIsHarmlessAndReleasesOnce(t *testing.T) {
 // A tensor that is packed is not lent, not even while it is packed.
 func TestPackingNeverKeepsATensorFromBeingClosed(t *testing.T) {
 	requireBaseline(t)
-	const rounds = 300
+	const rounds = 60
 	requireDeleted(t, rounds)
 	for range rounds {
 		tensor := must(safe.AdoptVersioned(ctest.ProduceVersioned(0, 3)))
@@ -66,7 +66,7 @@ func TestPackingNeverKeepsATensorFromBeingClosed(t *testing.T) {
 
 func TestLendersAndCloseAgreeOnWhoCameFirst(t *testing.T) {
 	requireBaseline(t)
-	const rounds = 200
+	const rounds = 50
 	requireDeleted(t, rounds)
 	for range rounds {
 		tensor := must(safe.AdoptVersioned(ctest.ProduceVersioned(0, 3)))

@@ -7,7 +7,7 @@ import (
 )
 
 // Sub returns the part of v at index i of its first axis. It has one axis less. On devices whose memory has
-// addresses it allocates nothing.
+// addresses it allocates nothing. An index outside the axis is an IndexError, a view without axes a RankError.
 func (v AnyView) Sub(i int) (AnyView, error) {
 	if err := v.divisible(); err != nil {
 		return AnyView{}, err
@@ -25,7 +25,8 @@ func (v AnyView) Sub(i int) (AnyView, error) {
 }
 
 // Slice returns the part of v whose index along axis is start, start+step, ... as far as it comes before stop. A
-// negative step walks down: start is below the extent then, and stop is -1 or more.
+// negative step walks down: start is below the extent then, and stop is -1 or more. Other bounds are a SliceError: none are
+// counted from the end, and none are cut to size.
 func (v AnyView) Slice(axis, start, stop, step int) (AnyView, error) {
 	if err := v.divisible(); err != nil {
 		return AnyView{}, err
@@ -62,7 +63,7 @@ func (v AnyView) Slice(axis, start, stop, step int) (AnyView, error) {
 }
 
 // Transpose returns v with its axes in another order: axis i of the result is axis axes[i] of v. Without arguments the
-// order is reversed.
+// order is reversed. Another number of axes is a RankError; one that does not exist, or is named twice, an IndexError.
 func (v AnyView) Transpose(axes ...int) (AnyView, error) {
 	if err := v.divisible(); err != nil {
 		return AnyView{}, err
@@ -70,7 +71,7 @@ func (v AnyView) Transpose(axes ...int) (AnyView, error) {
 	shape, strides := v.shape(), v.strides()
 	ndim := len(shape)
 	if len(axes) != 0 && len(axes) != ndim {
-		return AnyView{}, &RankError{Got: ndim, Want: len(axes)}
+		return AnyView{}, &RankError{Got: ndim, Want: len(axes), Fix: "name each axis once, or none to reverse their order"}
 	}
 	turned := v.like(shape, strides)
 	seen := uint64(0)
@@ -79,8 +80,8 @@ func (v AnyView) Transpose(axes ...int) (AnyView, error) {
 		if len(axes) != 0 {
 			axis = axes[i]
 		}
-		if uint(axis) >= uint(ndim) || seen>>axis&1 != 0 {
-			return AnyView{}, &IndexError{Axis: -1, Got: axis, Extent: ndim}
+		if outside := uint(axis) >= uint(ndim); outside || seen>>axis&1 != 0 {
+			return AnyView{}, &IndexError{Axis: -1, Got: axis, Extent: ndim, Twice: !outside}
 		}
 		seen |= 1 << axis
 		turned.meta.shape[i], turned.meta.strides[i] = shape[axis], strides[axis]
@@ -89,7 +90,7 @@ func (v AnyView) Transpose(axes ...int) (AnyView, error) {
 }
 
 // Reshape returns v with other extents and the same elements in the same order. Where that needs a copy it is a
-// LayoutError.
+// LayoutError, and extents that count other than Size elements are a LengthError. No extent is worked out: -1 is refused.
 func (v AnyView) Reshape(shape ...int) (AnyView, error) {
 	if v.stale() {
 		return AnyView{}, v.gone()

@@ -202,7 +202,7 @@ func TestBadIndicesAreErrorsWithTheFacts(t *testing.T) {
 		{"slice with step 0", func() error { _, err := v.Slice(1, 0, 3, 0); return err }, safe.ErrIndex, "0:3:0"},
 		{"slice down from the end", func() error { _, err := v.Slice(1, 3, 0, -1); return err }, safe.ErrIndex, "3:0:-1"},
 		{"slice of no axis", func() error { _, err := v.Slice(2, 0, 1, 1); return err }, safe.ErrIndex, "axis is 2"},
-		{"axis twice", func() error { _, err := v.Transpose(0, 0); return err }, safe.ErrIndex, "axis is 0"},
+		{"axis twice", func() error { _, err := v.Transpose(0, 0); return err }, safe.ErrIndex, "axis 0 is named twice"},
 		{"negative axis", func() error { _, err := v.Transpose(0, -1); return err }, safe.ErrIndex, "axis is -1"},
 		{"axes missing", func() error { _, err := v.Transpose(0); return err }, safe.ErrRank, "rank is 2"},
 		{"reshape to more", func() error { _, err := v.Reshape(7); return err }, safe.ErrLength, "7 elements; 6"},

@@ -3,7 +3,9 @@ package gonum_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -11,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dlpackgo/dlpackgo/adapters/gonum"
+	"github.com/dlpackgo/dlpackgo/ffi"
 	"github.com/dlpackgo/dlpackgo/safe"
 )
 
@@ -159,5 +162,47 @@ func TestAMissingMatrixIsAnError(t *testing.T) {
 	}
 	if _, err := gonum.FromVecDense(nil); !errors.Is(err, safe.ErrEmpty) {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestWhatIsNoMatrixIsRefused(t *testing.T) {
+	data := make([]float64, 6)
+	general := func(rows, columns, stride int) blas64.General {
+		return blas64.General{Rows: rows, Cols: columns, Stride: stride, Data: data}
+	}
+	vector := func(n, increment int) blas64.Vector { return blas64.Vector{N: n, Inc: increment, Data: data} }
+	for _, row := range []struct {
+		name string
+		view func() (safe.MutView[float64], error)
+		want error
+	}{
+		{"nil", func() (safe.MutView[float64], error) { return gonum.FromDense(nil) }, safe.ErrEmpty},
+		{"a nil vector", func() (safe.MutView[float64], error) { return gonum.FromVecDense(nil) }, safe.ErrEmpty},
+		{"negative rows", func() (safe.MutView[float64], error) { return gonum.FromGeneral64(general(-1, 2, 2)) }, ffi.ErrExtent},
+		{"rows in each other", func() (safe.MutView[float64], error) { return gonum.FromGeneral64(general(2, 3, 2)) }, safe.ErrOverlap},
+		{"a negative stride", func() (safe.MutView[float64], error) { return gonum.FromGeneral64(general(2, 2, -2)) }, safe.ErrLayout},
+		{"too little data", func() (safe.MutView[float64], error) { return gonum.FromGeneral64(general(3, 3, 3)) }, safe.ErrLength},
+		{"no data", func() (safe.MutView[float64], error) {
+			return gonum.FromGeneral64(blas64.General{Rows: 1, Cols: 1, Stride: 1})
+		}, safe.ErrLength},
+		{"rows beyond an int", func() (safe.MutView[float64], error) { return gonum.FromGeneral64(general(math.MaxInt, 3, 3)) }, ffi.ErrSize},
+		{"a negative number", func() (safe.MutView[float64], error) { return gonum.FromVector64(vector(-1, 1)) }, ffi.ErrExtent},
+		{"a vector backwards", func() (safe.MutView[float64], error) { return gonum.FromVector64(vector(2, -1)) }, safe.ErrLayout},
+		{"a vector that stays", func() (safe.MutView[float64], error) { return gonum.FromVector64(vector(2, 0)) }, safe.ErrOverlap},
+		{"the empty matrix", func() (safe.MutView[float64], error) { return gonum.FromDense(new(mat.Dense)) }, nil},
+		{"the empty vector", func() (safe.MutView[float64], error) { return gonum.FromVecDense(new(mat.VecDense)) }, nil},
+	} {
+		if _, err := row.view(); !errors.Is(err, row.want) || err != nil && strings.Contains(err.Error(), "producer") {
+			t.Errorf("%s: got %v, want %v", row.name, err, row.want)
+		}
+	}
+	var nothing safe.MutView[float64]
+	for name, to := range map[string]func() error{
+		"ToDense":    func() error { _, err := gonum.ToDense(nothing); return err },
+		"ToVecDense": func() error { _, err := gonum.ToVecDense(nothing); return err },
+	} {
+		if err := to(); !errors.Is(err, safe.ErrEmpty) {
+			t.Errorf("%s: got %v", name, err)
+		}
 	}
 }

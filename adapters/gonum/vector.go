@@ -77,7 +77,7 @@ func steps[T float32 | float64](v safe.MutView[T]) ([]T, int, error) {
 	case v.Dim(0) < 2:
 		return memory, 1, nil
 	case stride < 0:
-		return nil, 0, &safe.LayoutError{Axis: 0, Got: stride, Want: -stride}
+		return nil, 0, &safe.LayoutError{Axis: 0, Got: stride, Want: -stride, Fix: "turn the view around with Slice, or take a copy with Contiguous"}
 	}
 	return memory, int(stride), nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	"math"
 	"slices"
 	"testing"
 
@@ -143,6 +144,37 @@ func TestAMissingImageIsAnError(t *testing.T) {
 	} {
 		if err := from(); !errors.Is(err, safe.ErrEmpty) {
 			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+func TestImagesWithoutTheirPixelsAreRefused(t *testing.T) {
+	for name, m := range map[string]image.RGBA{
+		"no pixels":          {Stride: 8, Rect: image.Rect(0, 0, 2, 2)},
+		"too few pixels":     {Pix: make([]uint8, 15), Stride: 8, Rect: image.Rect(0, 0, 2, 2)},
+		"rows in each other": {Pix: make([]uint8, 64), Stride: 4, Rect: image.Rect(0, 0, 2, 2)},
+		"rows backwards":     {Pix: make([]uint8, 64), Stride: -8, Rect: image.Rect(0, 0, 2, 2)},
+		"bounds backwards":   {Pix: make([]uint8, 64), Stride: 8, Rect: image.Rectangle{Min: image.Pt(2, 2)}},
+		"endless bounds":     {Pix: make([]uint8, 64), Stride: 8, Rect: image.Rectangle{Max: image.Pt(math.MaxInt, math.MaxInt)}},
+		"wrapping bounds":    {Pix: make([]uint8, 64), Stride: 8, Rect: image.Rectangle{Min: image.Pt(math.MinInt, 0), Max: image.Pt(math.MaxInt, 1)}},
+	} {
+		if _, err := images.FromRGBA(&m); err == nil {
+			t.Errorf("%s is an image", name)
+		}
+		ycbcr := &image.YCbCr{Y: m.Pix, Cb: m.Pix, Cr: m.Pix, YStride: m.Stride / 4, CStride: m.Stride / 4, Rect: m.Rect}
+		if _, err := images.FromYCbCr(ycbcr); err == nil && name != "too few pixels" && name != "rows in each other" {
+			t.Errorf("%s is an image of planes", name)
+		}
+	}
+	var nothing safe.MutView[uint8]
+	_, rgba := images.ToRGBA(nothing)
+	_, nrgba := images.ToNRGBA(nothing)
+	_, grey := images.ToGray(nothing)
+	_, planes := images.ToYCbCr(images.Planes{}, image.YCbCrSubsampleRatio420)
+	_, half := images.ToYCbCr(images.Planes{Y: must(safe.SliceMutView(make([]uint8, 4), 2, 2))}, image.YCbCrSubsampleRatio420)
+	for _, err := range []error{rgba, nrgba, grey, planes, half} {
+		if !errors.Is(err, safe.ErrEmpty) {
+			t.Errorf("got %v", err)
 		}
 	}
 }
