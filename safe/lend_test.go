@@ -2,6 +2,7 @@ package safe_test
 
 import (
 	"errors"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -151,10 +152,12 @@ func TestClosingWhileOthersLendWaitsForNobody(t *testing.T) {
 						t.Errorf("sum is %v", sum)
 						return
 					}
+					runtime.Gosched() // or it would be lent nearly all the time
 				}
 			})
 		}
 		for tensor.Close() != nil {
+			runtime.Gosched()
 		}
 		wait.Wait()
 	}

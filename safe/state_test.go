@@ -71,12 +71,13 @@ func TestLendersAndCloseAgreeOnWhoCameFirst(t *testing.T) {
 	for range rounds {
 		tensor := must(safe.AdoptVersioned(ctest.ProduceVersioned(0, 3)))
 		var all sync.WaitGroup
-		var inside atomic.Int64
+		var inside, loans atomic.Int64
 		for range 3 {
 			all.Go(func() {
 				for {
 					err := safe.Lend(tensor, func(m *ffi.DLManagedTensor) error {
 						inside.Add(1)
+						loans.Add(1)
 						defer inside.Add(-1)
 						if ctest.Sum(&m.DLTensor) != 3 {
 							return errors.New("lent other elements")
@@ -88,8 +89,12 @@ func TestLendersAndCloseAgreeOnWhoCameFirst(t *testing.T) {
 					} else if err != nil {
 						t.Error(err)
 					}
+					runtime.Gosched()
 				}
 			})
+		}
+		for loans.Load() < 20 {
+			runtime.Gosched()
 		}
 		for {
 			err := tensor.Close()
@@ -102,6 +107,7 @@ func TestLendersAndCloseAgreeOnWhoCameFirst(t *testing.T) {
 			if tensor.Size() != 3 {
 				t.Fatal("a tensor that was not closed was away")
 			}
+			runtime.Gosched()
 		}
 		all.Wait()
 	}
