@@ -202,3 +202,17 @@ def test_a_copy_larger_than_memory_is_a_memory_error() -> None:
     with pytest.raises(MemoryError):
         dlpackgo.from_dlpack(producer, copy=True)
     assert producer.settle() == 1
+
+
+@pytest.mark.case("X-1")
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("offset", [0, 8])
+@pytest.mark.parametrize("data", [1, 8, 4095, 2**63, 2**64 - 8])  # Rust's empty vectors point to 8
+def test_an_empty_tensor_may_lie_anywhere_also_for_go(data: int, offset: int, form: Any) -> None:
+    """Go's runtime stops the process over a pointer on its stack that no memory can have."""
+
+    def empty() -> Producer:
+        return Producer((0, 3), (3, 1), dtype=(FLOAT, 64, 1), data=data, offset=offset, form=form)
+
+    for array in (empty(), dlpackgo.from_dlpack(empty())):
+        assert dlpackgo.stats.mean(array, axis=1).shape == (0,)
