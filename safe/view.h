@@ -53,10 +53,11 @@ static inline void dlpackgo_borrow(dlpackgo_borrowed *b, const DLTensor *tensor,
 {
     /* Field by field: of one initializer for all of it, gcc makes a loop that clears the struct first. */
     dlpackgo_view_metadata *m = &b->metadata;
-    b->view.data = (uintptr_t)tensor->data < DLPACKGO_FIRST_ADDRESS ? NULL : tensor->data;
+    void *data = (uintptr_t)tensor->data < DLPACKGO_FIRST_ADDRESS ? NULL : tensor->data;
     for (int32_t axis = 0; axis < tensor->ndim; axis++)
         if (tensor->shape[axis] == 0)
-            b->view.data = NULL;
+            data = NULL;
+    b->view.data = data;
     m->byte_offset = tensor->byte_offset;
     m->shape = tensor->shape;
     m->shape_length = m->shape_capacity = tensor->ndim;
