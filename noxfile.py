@@ -96,7 +96,8 @@ def written(*patterns: str) -> list[str]:
 
 def sources_digest(build_flags: str) -> str:
     """A name for the state of everything that goes into the wheel."""
-    digest = hashlib.sha256(f"{build_flags} {toolchain.go_version(go_command())}".encode())
+    compiler = os.environ.get("CC", "")
+    digest = hashlib.sha256(f"{build_flags} {compiler} {toolchain.go_version(go_command())}".encode())
     named = [ROOT / name for name in ("go.mod", "go.sum", "setup.py", "pyproject.toml", "README.md")]
     for folder in (*toolchain.GO_FOLDERS, "python/dlpackgo", "tools"):
         named += [path for path in (ROOT / folder).glob("**/*") if path.is_file() and "__pycache__" not in path.parts]
@@ -322,15 +323,23 @@ def fuzz_smoke(session: nox.Session) -> None:
     fuzz_go(session, "3s")
 
 
+def run_pytest_with_asan(session: nox.Session, libraries: tuple[str, ...], *subjects: str) -> None:
+    """Run the Python tests of a wheel that was built with -asan; libraries are the sanitizers' own."""
+    provide(session, "-r", "tests/requirements.txt", built=wheel(session, "-asan -tags=faults"))
+    found = [subprocess.check_output(["gcc", f"-print-file-name={name}"], text=True).strip() for name in libraries]
+    options = "detect_leaks=0:allocator_may_return_null=1:handle_segv=0"
+    environment = {"LD_PRELOAD": " ".join(found), "ASAN_OPTIONS": options, "PYTHONMALLOC": "malloc"}
+    # One preloads an allocator of its own, the other one measures memory, of which sanitizers keep what is freed.
+    left_out = [f"--ignore=tests/reliability/test_{name}.py" for name in ("allocation_failure", "memory_stays_flat")]
+    run_pytest(session, "--capture=sys", "-m", "not slow", *left_out, *subjects, **environment)
+
+
 @nox.session(python=MAIN_PYTHON)
 def sanitizers(session: nox.Session) -> None:
     """Run the tests with AddressSanitizer in the C and in the Go code, and the Go tests with strict cgo checks."""
     go(session, "test", *go_packages(), GOEXPERIMENT="cgocheck2")
     go(session, "test", "-asan", *go_packages(), ASAN_OPTIONS="detect_leaks=0")
-    provide(session, "-r", "tests/requirements.txt", built=wheel(session, "-asan"))
-    library = subprocess.check_output(["gcc", "-print-file-name=libasan.so"], text=True).strip()
-    options = "detect_leaks=0:allocator_may_return_null=1:handle_segv=0"
-    run_pytest(session, "--capture=sys", "tests", LD_PRELOAD=library, ASAN_OPTIONS=options)
+    run_pytest_with_asan(session, ("libasan.so",), "tests")
 
 
 @nox.session(python=MAIN_PYTHON)
@@ -377,15 +386,8 @@ def undefined_behaviour(session: nox.Session) -> None:
     compiler.write_text(f'#!/bin/sh\nexec {shutil.which("gcc")} {options} "$@"\n')
     compiler.chmod(0o755)
     os.environ["CC"] = str(compiler)
-    provide(session, "-r", "tests/requirements.txt", built=wheel(session, "-asan -tags=faults"))
-    names = ("libasan.so", "libubsan.so")
-    libraries = [subprocess.check_output(["gcc", f"-print-file-name={name}"], text=True).strip() for name in names]
-    sanitizer = "detect_leaks=0:allocator_may_return_null=1:handle_segv=0"
-    environment = {"LD_PRELOAD": " ".join(libraries), "ASAN_OPTIONS": sanitizer, "PYTHONMALLOC": "malloc"}
-    subjects = [f"tests/{name}" for name in ("reliability", "protocol", "tensor", "functions", "properties", "runtime")]
-    # One preloads an allocator of its own, the other one measures memory, of which sanitizers keep what is freed.
-    left_out = [f"--ignore=tests/reliability/test_{name}.py" for name in ("allocation_failure", "memory_stays_flat")]
-    run_pytest(session, "--capture=sys", "-m", "not slow", *left_out, *subjects, **environment)
+    subjects = ("reliability", "protocol", "tensor", "functions", "properties", "runtime")
+    run_pytest_with_asan(session, ("libasan.so", "libubsan.so"), *(f"tests/{name}" for name in subjects))
 
 
 @nox.session(python=MAIN_PYTHON)
