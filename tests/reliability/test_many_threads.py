@@ -1,7 +1,7 @@
 """Many threads that import, export, call, close and drop the same and different tensors at once.
 
 Every process ends with the counters at their baseline. DLPACKGO_STRESS_SECONDS stretches each test from a second to as long
-as wanted: the session soak gives them a minute.
+as wanted: the session long-tests gives them a minute.
 """
 
 import os
@@ -246,7 +246,8 @@ def reshape():
 def read():
     assert faults.sum_slowly(array, 0.001) == 64
 stress([reshape, read], 8)
-"""
+""",
+        timeout=SECONDS + 100,
     )
 
 

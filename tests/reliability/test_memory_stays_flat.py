@@ -1,6 +1,6 @@
 """Millions of life cycles: the resident memory of the process, the counters and the references of producers stay where they were.
 
-The quick form does 10^4 cycles of each kind; the slow one, run by the session soak, 10^7 in all.
+The quick form does 10^4 cycles of each kind; the slow one, run by the session long-tests, 10^7 in all.
 """
 
 from collections.abc import Callable
