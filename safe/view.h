@@ -3,6 +3,7 @@
 #ifndef DLPACKGO_VIEW_H
 #define DLPACKGO_VIEW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "../ffi/dlpack_abi.h"
@@ -53,11 +54,11 @@ static inline void dlpackgo_borrow(dlpackgo_borrowed *b, const DLTensor *tensor,
 {
     /* Field by field: of one initializer for all of it, gcc makes a loop that clears the struct first. */
     dlpackgo_view_metadata *m = &b->metadata;
-    void *data = (uintptr_t)tensor->data < DLPACKGO_FIRST_ADDRESS ? NULL : tensor->data;
-    for (int32_t axis = 0; axis < tensor->ndim; axis++)
-        if (tensor->shape[axis] == 0)
-            data = NULL;
-    b->view.data = data;
+    b->view.data = tensor->data;
+    bool empty = (uintptr_t)tensor->data < DLPACKGO_FIRST_ADDRESS;
+    for (int32_t axis = 0; axis < tensor->ndim; axis++) empty |= tensor->shape[axis] == 0;
+    if (__builtin_expect(empty, 0))
+        b->view.data = NULL;
     m->byte_offset = tensor->byte_offset;
     m->shape = tensor->shape;
     m->shape_length = m->shape_capacity = tensor->ndim;
