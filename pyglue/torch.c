@@ -24,11 +24,24 @@ static struct {
                       NULL},
 };
 
+/* Whether this is the torch.Tensor of the torch that is imported, and no stand-in for it. */
+static bool is_imported(PyObject *type)
+{
+    PyObject *name = PyUnicode_FromString("torch"), *torch = name == NULL ? NULL : PyImport_GetModule(name);
+    PyObject *found = torch == NULL ? NULL : PyObject_GetAttrString(torch, "Tensor");
+    Py_XDECREF(name);
+    Py_XDECREF(torch);
+    Py_XDECREF(found);
+    return found == type;
+}
+
 /* Remembers how torch.Tensor itself answers, which spares looking that up for each tensor. -1 with KeyboardInterrupt
  * and its like. */
 static int learn(PyObject *type)
 {
     static bool learned;
+    if (!is_imported(type))
+        return PyErr_Occurred() && !exception_forgive(PyExc_Exception) ? -1 : 0;
     PyObject *found[TORCH_STATE_COUNT];
     for (int i = 0; i < TORCH_STATE_COUNT; i++) {
         found[i] = PyObject_GetAttr(type, states[i].name);
@@ -74,6 +87,9 @@ int torch_check(PyObject *tensor, const DLDataType *dtype)
 {
     if (torch_native_takes(tensor) && torch_native_is_plain(tensor))
         return 0;
+    if (Py_TYPE(tensor) == SHARED_READ(tensor_type) && torch_native_is_open_question() &&
+        torch_native_learn(tensor_type) < 0)
+        return -1;
     for (int i = 0; i < TORCH_STATE_COUNT; i++) {
         if (states[i].complex_only && dtype != NULL && dtype->code != kDLComplex)
             continue;

@@ -16,6 +16,9 @@ PyObject *torch_ask(PyObject *tensor, int state);
  * exception set that is none of torch's, such as KeyboardInterrupt. */
 int torch_native_learn(PyTypeObject *type);
 
+/* Whether to learn is worth another try: there are modes of torch in which its functions make no plain tensors. */
+bool torch_native_is_open_question(void);
+
 /* The type whose instances are read natively; NULL where none are. */
 extern PyTypeObject *torch_native_type;
 static inline bool torch_native_takes(PyObject *object)

@@ -12,6 +12,7 @@
 PyTypeObject *torch_native_type;
 static PyTypeObject *checked_type; /* torch.Tensor, once it has passed the check */
 static bool enabled = true;
+static int attempts_left = 10; /* at passing the check */
 
 /* Those of c10 and at are what the Python methods call. Those named aoti are torch's stable C interface: they give 0,
  * or something else for what raises in C++. */
@@ -233,11 +234,22 @@ static bool all_agree(PyObject *const *probes, PyTypeObject *type)
     return description_agrees(probes[PLAIN]) && description_agrees(probes[PART]);
 }
 
+bool torch_native_is_open_question(void)
+{
+    return SHARED_READ(attempts_left) > 0 && SHARED_READ(checked_type) == NULL;
+}
+
 int torch_native_learn(PyTypeObject *type)
 {
-    void *library = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD); /* stays open, as torch itself does */
-    if (library == NULL || !find_functions(library))
+    static bool under_way;
+    if (!SHARED_FIRST(under_way)) /* in another thread, or further up */
         return 0;
+    SHARED_WRITE(attempts_left, attempts_left - 1);
+    void *library = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD); /* stays open, as torch itself does */
+    if (library == NULL || !find_functions(library)) {
+        SHARED_WRITE(attempts_left, 0);
+        return 0;
+    }
     native.cpu = find_number(library, "aoti_torch_device_type_cpu");
     native.strided = find_number(library, "aoti_torch_layout_strided");
     find_dtypes(library);
@@ -249,6 +261,7 @@ int torch_native_learn(PyTypeObject *type)
     int learned = PyErr_Occurred() && !exception_forgive(PyExc_Exception) ? -1 : 0;
     Py_XDECREF(torch);
     for (int i = 0; i < PROBE_COUNT; i++) Py_XDECREF(probes[i]);
+    SHARED_WRITE(under_way, false);
     return learned;
 }
 

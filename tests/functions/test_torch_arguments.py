@@ -1,9 +1,11 @@
 """Arguments that are torch tensors are read through torch's own C functions. What comes of it is what the other ways say."""
 
+import textwrap
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from harness.processes import run_python
 
 import dlpackgo
 from dlpackgo import stats
@@ -36,6 +38,37 @@ def on_both_ways(tensor: Any) -> tuple[Any, Any]:
 def test_the_lane_is_open_to_the_torch_that_is_installed() -> None:
     assert stats.mean(torch.ones(3)) == 1.0
     assert "PyTorch" in dlpackgo._core._open_lanes()
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        """
+        from torch._subclasses.fake_tensor import FakeTensorMode
+        with FakeTensorMode(), contextlib.suppress(Exception):
+            stats.mean(torch.ones(3))
+        """,
+        """
+        with torch.device("meta"), torch.inference_mode():
+            stats.mean(np.ones(3))
+            with contextlib.suppress(Exception):
+                stats.mean(torch.ones(3))
+        """,
+        """
+        Fake = type("Tensor", (), {"__module__": "torch", "is_conj": None, "is_neg": None, "requires_grad": False})
+        with contextlib.suppress(Exception):
+            stats.mean(Fake())
+        """,
+    ],
+    ids=["fake tensors", "on meta, for inference", "a stand-in for torch.Tensor"],
+)
+def test_the_lane_opens_although_the_first_tensor_is_no_plain_one(first: str) -> None:
+    run_python(
+        "import contextlib, torch, numpy as np, dlpackgo\nfrom dlpackgo import stats\n"
+        + textwrap.dedent(first)
+        + "assert stats.mean(torch.ones(3)) == 1.0\n"
+        + "assert 'PyTorch' in dlpackgo._core._open_lanes()"
+    )
 
 
 @pytest.mark.parametrize(("name", "dtype"), TORCH_DTYPES, ids=[name for name, _ in TORCH_DTYPES])
