@@ -326,7 +326,8 @@ def fuzz_smoke(session: nox.Session) -> None:
 def run_pytest_with_asan(session: nox.Session, libraries: tuple[str, ...], *subjects: str) -> None:
     """Run the Python tests of a wheel that was built with -asan; libraries are the sanitizers' own."""
     provide(session, "-r", "tests/requirements.txt", built=wheel(session, "-asan -tags=faults"))
-    found = [subprocess.check_output(["gcc", f"-print-file-name={name}"], text=True).strip() for name in libraries]
+    preloaded = [*libraries, "libstdc++.so.6"]  # exceptions of C++ are intercepted when there are any at the start only
+    found = [subprocess.check_output(["gcc", f"-print-file-name={name}"], text=True).strip() for name in preloaded]
     options = "detect_leaks=0:allocator_may_return_null=1:handle_segv=0"
     environment = {"LD_PRELOAD": " ".join(found), "ASAN_OPTIONS": options, "PYTHONMALLOC": "malloc"}
     # One preloads an allocator of its own, the other one measures memory, of which sanitizers keep what is freed.

@@ -154,8 +154,10 @@ void guard_run_late(void)
 
 static void run_release(dlpackgo_owner *self, object_release release)
 {
-    if (!guard_begin_release(self))
+    if (!guard_begin_release()) {
+        guard_release_late(self);
         return;
+    }
     void *context = self->context;
     dlpackgo_owner_free(self);
     release_quietly(release, context);

@@ -45,17 +45,20 @@ typedef struct {
 extern PER_THREAD guard_release_state guard_releases;
 void guard_run_late(void);
 
-/* To be asked before a release that may run others inside; needs the GIL. False when that would be too deep: then the
- * destroy of self is called later, and the release is its to do. */
-static inline bool guard_begin_release(dlpackgo_owner *self)
+/* To be asked before a release that may run others inside; needs the GIL. False when that would be too deep. */
+static inline bool guard_begin_release(void)
 {
-    if (guard_releases.depth < GUARD_RELEASE_DEPTH) {
-        guard_releases.depth++;
-        return true;
-    }
+    if (guard_releases.depth >= GUARD_RELEASE_DEPTH)
+        return false;
+    guard_releases.depth++;
+    return true;
+}
+
+/* Has the destroy of self called later, which is to do what would be too deep now. */
+static inline void guard_release_late(dlpackgo_owner *self)
+{
     self->next = guard_releases.waiting;
     guard_releases.waiting = self;
-    return false;
 }
 
 /* Halfway up there is room again, also while releases of other threads, which one GIL lets in between, go on. */

@@ -101,12 +101,23 @@ static void take_down(TensorObject *self)
     give_object(self);
 }
 
+static void take_down_in_turn(TensorObject *self);
+
 static void destroy_late(dlpackgo_owner *late)
 {
-    TensorObject *self = late->context;
-    if (guard_begin_release(late)) {
+    take_down_in_turn(late->context);
+}
+
+/* For a tensor whose release may run others inside. */
+static void take_down_in_turn(TensorObject *self)
+{
+    if (guard_begin_release()) {
         take_down(self);
         guard_end_release();
+    } else {
+        self->late.context = self;
+        self->late.destroy = destroy_late;
+        guard_release_late(&self->late);
     }
 }
 
@@ -119,13 +130,10 @@ static void tensor_dealloc(PyObject *object)
         PyObject_ClearWeakRefs(object);
     if (self->view.shape != self->extents)
         free(self->view.shape);
-    if (self->base == NULL && self->managed == NULL) { /* an owner counts its release itself */
+    if (self->base == NULL && self->managed == NULL) /* an owner counts its release itself */
         take_down(self);
-        return;
-    }
-    self->late.context = self;
-    self->late.destroy = destroy_late;
-    destroy_late(&self->late);
+    else
+        take_down_in_turn(self);
 }
 
 /* --- sharing memory ----------------------------------------------------------------------------------------------- */

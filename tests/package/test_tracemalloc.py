@@ -2,6 +2,7 @@
 
 import ctypes
 import pickle
+import os
 import shutil
 import subprocess
 import sys
@@ -269,7 +270,7 @@ release_in_threads([Taken(dlpackgo.zeros((3,)).__dlpack__(max_version=(1, 0))) f
 dlpackgo.debug.live()
 assert {count} >= 10
 """,
-        environment={"LD_PRELOAD": str(library)},
+        environment={"LD_PRELOAD": f"{os.environ.get('LD_PRELOAD', '')} {library}"},
     )
 
 
