@@ -1,8 +1,8 @@
 """What tracemalloc shows of memory that dlpackgo allocated: all of it, where it was made, for as long as it lives."""
 
 import ctypes
-import pickle
 import os
+import pickle
 import shutil
 import subprocess
 import sys
