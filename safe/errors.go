@@ -25,6 +25,7 @@ var (
 	ErrLayout   = errors.New("safe: a layout that needs a copy")
 	ErrLength   = errors.New("safe: another number of elements")
 	ErrPacked   = errors.New("safe: elements narrower than a byte have no address; unpack them first, or hand the whole tensor on")
+	ErrHandle   = errors.New("safe: the elements of this part would lie before the memory of its handle; the strides or the byte offset are wrong where the view was made")
 	ErrReadOnly = errors.New("safe: the memory is read-only; copy the tensor to write to it")
 	ErrOverlap  = errors.New("safe: elements that share memory")
 	ErrMemory   = errors.New("safe: out of memory")

@@ -21,7 +21,7 @@ func (v AnyView) Sub(i int) (AnyView, error) {
 	}
 	offset := int64(i) * v.strides()[0]
 	v.axis++
-	return v.advance(offset), nil
+	return v.advance(offset)
 }
 
 // Slice returns the part of v whose index along axis is start, start+step, ... as far as it comes before stop. A
@@ -56,10 +56,10 @@ func (v AnyView) Slice(axis, start, stop, step int) (AnyView, error) {
 	if count > 1 {
 		part.meta.strides[axis] *= int64(step)
 	}
-	if count > 0 {
-		part = part.advance(offset)
+	if count == 0 {
+		return part, nil
 	}
-	return part, nil
+	return part.advance(offset)
 }
 
 // Transpose returns v with its axes in another order: axis i of the result is axis axes[i] of v. Without arguments the
@@ -174,18 +174,20 @@ func (v AnyView) divisible() error {
 }
 
 // advance returns v with its first element some elements further on, unless there are none: an empty view stays where it
-// is.
-func (v AnyView) advance(elements int64) AnyView {
+// is. ErrHandle where there is no memory.
+func (v AnyView) advance(elements int64) (AnyView, error) {
 	bytes := elements * ffi.ItemSize(v.meta.dtype)
 	switch {
 	case ffi.Numel(v.shape()) == 0:
 	case v.meta.device.DeviceType.Addressable():
 		v.data = unsafe.Add(v.data, bytes)
+	case bytes < 0 && v.meta.byteOffset < -uint64(bytes):
+		return AnyView{}, ErrHandle
 	default:
 		v = v.like(v.shape(), v.strides())
 		v.meta.byteOffset += uint64(bytes)
 	}
-	return v
+	return v, nil
 }
 
 // Sub returns the part of v at index i of its first axis. It has one axis less and allocates nothing.

@@ -348,6 +348,23 @@ func TestHandlesKeepTheirByteOffset(t *testing.T) {
 	}
 }
 
+func TestNoPartLiesBeforeTheMemoryOfAHandle(t *testing.T) {
+	memory := count(16)
+	opencl := ffi.DLDevice{DeviceType: ffi.OpenCL}
+	v := must(safe.FromRawParts[float32](unsafe.Pointer(&memory[0]), opencl, []int64{4}, []int64{-1}))
+	for name, part := range map[string]func() (safe.View[float32], error){
+		"Sub":   func() (safe.View[float32], error) { return v.Sub(1) },
+		"Slice": func() (safe.View[float32], error) { return v.Slice(0, 3, -1, -1) },
+	} {
+		if _, err := part(); !errors.Is(err, safe.ErrHandle) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	if _, err := v.Sub(0); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestPackedElementsAreDescribedAndNotTakenApart(t *testing.T) {
 	for _, row := range []struct {
 		dtype  ffi.DLDataType
