@@ -94,14 +94,17 @@ static PyObject *call_function(PyObject *self, PyObject *const *args, Py_ssize_t
 
 static PyTypeObject *Function_Type;
 
+/* Under which name this module was imported: authors of other extensions choose another. */
+static PyObject *core_name;
+
 /* The self of each builtin. It can be found by name again, which makes the builtin picklable. */
 static PyObject *function_reduce(PyObject *self, PyObject *unused)
 {
     (void)unused;
     const call_declaration *d = ((FunctionObject *)self)->declaration;
-    PyObject *sys_modules = PyImport_ImportModule("dlpackgo._core");
-    PyObject *lookup = sys_modules == NULL ? NULL : PyObject_GetAttrString(sys_modules, "_function");
-    Py_XDECREF(sys_modules);
+    PyObject *core = PyImport_Import(core_name);
+    PyObject *lookup = core == NULL ? NULL : PyObject_GetAttrString(core, "_function");
+    Py_XDECREF(core);
     return lookup == NULL ? NULL : Py_BuildValue("N(ss)", lookup, d->module, d->name);
 }
 
@@ -159,7 +162,7 @@ static PyObject *submodule(PyObject *core, const char *name)
         return module;
     }
     PyErr_Clear();
-    PyObject *full_name = PyUnicode_FromFormat("dlpackgo._core.%s", name);
+    PyObject *full_name = PyUnicode_FromFormat("%U.%s", core_name, name);
     module = full_name == NULL ? NULL : PyModule_NewObject(full_name);
     Py_XDECREF(full_name);
     if (module == NULL || PyModule_AddObjectRef(core, name, module) < 0)
@@ -187,14 +190,26 @@ static PyMethodDef module_functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
+/* "dlpackgo.linalg": beside this module where that is in a package, as the package shows its functions, else in it. */
+static PyObject *public_name(const char *module)
+{
+    Py_ssize_t length = PyUnicode_GetLength(core_name);
+    Py_ssize_t dot = PyUnicode_FindChar(core_name, '.', 0, length, -1);
+    PyObject *package = dot == -2 ? NULL : PyUnicode_Substring(core_name, 0, dot < 0 ? length : dot);
+    PyObject *name = package == NULL ? NULL : PyUnicode_FromFormat("%U.%s", package, module);
+    Py_XDECREF(package);
+    return name;
+}
+
 int call_ready(PyObject *core)
 {
+    core_name = PyModule_GetNameObject(core);
     Function_Type = (PyTypeObject *)PyType_FromSpec(&function_spec);
-    if (Function_Type == NULL || PyModule_AddFunctions(core, module_functions) < 0)
+    if (core_name == NULL || Function_Type == NULL || PyModule_AddFunctions(core, module_functions) < 0)
         return -1;
     for (call_declaration *d = call_declarations; d != NULL; d = d->next) {
         PyObject *module = submodule(core, d->module);
-        PyObject *name = module == NULL ? NULL : PyUnicode_FromFormat("dlpackgo.%s", d->module);
+        PyObject *name = module == NULL ? NULL : public_name(d->module);
         PyObject *builtin = name == NULL ? NULL : function_object(d, name);
         int added = builtin == NULL ? -1 : PyModule_AddObjectRef(module, d->name, builtin);
         Py_XDECREF(name);

@@ -70,3 +70,24 @@ def test_functions_of_authors(package: Path) -> None:
     )
     print(done.stdout[-10_000:], done.stderr[-3000:], sep="\n")
     assert done.returncode == 0
+
+
+def test_functions_and_tensors_can_be_pickled_whatever_the_module_is_called(package: Path, tmp_path: Path) -> None:
+    built = next((package / "dlpackgo").glob("_core.*so"))
+    for folder, module in (("alone", "_core"), ("mine", "mine._core")):
+        target = tmp_path / folder / Path(*module.split(".")).with_name(built.name)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(built, target)
+        public = f"{module.split('.')[0]}.authors"
+        code = f"""
+import importlib, pickle, sys
+sys.path.insert(0, {str(tmp_path / folder)!r})
+core = importlib.import_module({module!r})
+assert "dlpackgo" not in sys.modules
+function = core.authors.collect
+assert pickle.loads(pickle.dumps(function)) == function
+assert function.__module__ == {public!r}, function.__module__
+tensor = pickle.loads(pickle.dumps(core.zeros((2, 3))))
+assert tensor.shape == (2, 3) and type(tensor) is core.Tensor
+"""
+        subprocess.run([sys.executable, "-X", "faulthandler", "-c", code], check=True, timeout=60)
