@@ -113,9 +113,9 @@ def test_a_text_beside_a_result_that_cannot_be_returned_is_freed() -> None:
 
     fail()
     before = resident()
-    for _ in range(50):
+    for _ in range(100):
         fail()
-    assert resident() - before < 250_000_000
+    assert resident() - before < 500_000_000  # AddressSanitizer keeps 256 MB of what is freed
 
 
 def test_results_beside_an_error_are_dropped_and_freed() -> None:
