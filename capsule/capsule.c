@@ -2,16 +2,10 @@
 
 #include <string.h>
 
+#include "shared.h"
+
 /* A capsule's name is no atomic variable. Where no GIL serializes, our own consumers serialize each other. */
-#ifdef Py_GIL_DISABLED
-#include <pthread.h>
-static pthread_mutex_t names = PTHREAD_MUTEX_INITIALIZER;
-#define LOCK_NAMES() pthread_mutex_lock(&names)
-#define UNLOCK_NAMES() pthread_mutex_unlock(&names)
-#else
-#define LOCK_NAMES() ((void)0)
-#define UNLOCK_NAMES() ((void)0)
-#endif
+SHARED_MUTEX(names);
 
 /* A capsule keeps the address of its name, so that names are constants. */
 static const char LEGACY[] = "dltensor";
@@ -75,7 +69,7 @@ capsule_kind capsule_inspect(PyObject *object, void **managed)
     *managed = NULL;
     if (!PyCapsule_CheckExact(object))
         return kind;
-    LOCK_NAMES();
+    SHARED_LOCK(names);
     const char *name = PyCapsule_GetName(object);
     if (name == NULL) /* a capsule without a name: no error; GetName sets none for a valid capsule */
         PyErr_Clear();
@@ -86,14 +80,14 @@ capsule_kind capsule_inspect(PyObject *object, void **managed)
         PyErr_Clear(); /* renamed by another library between the two calls */
         kind = CAPSULE_USED;
     }
-    UNLOCK_NAMES();
+    SHARED_UNLOCK(names);
     return kind;
 }
 
 bool capsule_claim(PyObject *capsule, capsule_kind kind)
 {
     bool versioned = kind == CAPSULE_VERSIONED;
-    LOCK_NAMES();
+    SHARED_LOCK(names);
 #ifdef Py_GIL_DISABLED
     bool unclaimed = PyCapsule_IsValid(capsule, versioned ? VERSIONED : LEGACY);
 #else
@@ -101,13 +95,13 @@ bool capsule_claim(PyObject *capsule, capsule_kind kind)
     bool unclaimed = true;
 #endif
     bool claimed = unclaimed && PyCapsule_SetName(capsule, versioned ? USED_VERSIONED : USED_LEGACY) == 0;
-    UNLOCK_NAMES();
+    SHARED_UNLOCK(names);
     return claimed;
 }
 
 void capsule_disclaim(PyObject *capsule, capsule_kind kind)
 {
-    LOCK_NAMES();
+    SHARED_LOCK(names);
     PyCapsule_SetName(capsule, kind == CAPSULE_VERSIONED ? VERSIONED : LEGACY);
-    UNLOCK_NAMES();
+    SHARED_UNLOCK(names);
 }

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../capsule/shared.h"
+
 #if PY_VERSION_HEX < 0x030B0000
 #error "dlpackgo needs CPython 3.11 or newer"
 #endif
@@ -97,28 +99,6 @@ static inline bool exception_forgive(PyObject *kind)
     PyErr_Clear();
     return true;
 }
-
-/* A mutex that does nothing where the GIL already serializes; reads and writes of what changes while others read it;
- * whether a thread is the first that asks for a flag, which is to do what is done once; and variables that each thread
- * has for itself where several run at once. */
-#ifdef Py_GIL_DISABLED
-#include <pthread.h>
-#define SHARED_MUTEX(name) static pthread_mutex_t name = PTHREAD_MUTEX_INITIALIZER
-#define SHARED_LOCK(name) pthread_mutex_lock(&(name))
-#define SHARED_UNLOCK(name) pthread_mutex_unlock(&(name))
-#define SHARED_READ(variable) __atomic_load_n(&(variable), __ATOMIC_ACQUIRE)
-#define SHARED_WRITE(variable, value) __atomic_store_n(&(variable), value, __ATOMIC_RELEASE)
-#define SHARED_FIRST(flag) (!__atomic_exchange_n(&(flag), true, __ATOMIC_ACQ_REL))
-#define PER_THREAD _Thread_local
-#else
-#define SHARED_MUTEX(name) _Static_assert(1, "the GIL serializes")
-#define SHARED_LOCK(name) ((void)0)
-#define SHARED_UNLOCK(name) ((void)0)
-#define SHARED_READ(variable) (variable)
-#define SHARED_WRITE(variable, value) ((variable) = (value))
-#define SHARED_FIRST(flag) (!(flag) && ((flag) = true))
-#define PER_THREAD
-#endif
 
 /* Changes a counter that threads share. */
 static inline void shared_count(int64_t *counter, int64_t change)
