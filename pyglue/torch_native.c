@@ -239,11 +239,9 @@ bool torch_native_is_open_question(void)
     return SHARED_READ(attempts_left) > 0 && SHARED_READ(checked_type) == NULL;
 }
 
-int torch_native_learn(PyTypeObject *type)
+/* One attempt. */
+static int attempt(PyTypeObject *type)
 {
-    static bool under_way;
-    if (!SHARED_FIRST(under_way)) /* in another thread, or further up */
-        return 0;
     SHARED_WRITE(attempts_left, attempts_left - 1);
     void *library = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD); /* stays open, as torch itself does */
     if (library == NULL || !find_functions(library)) {
@@ -261,6 +259,15 @@ int torch_native_learn(PyTypeObject *type)
     int learned = PyErr_Occurred() && !exception_forgive(PyExc_Exception) ? -1 : 0;
     Py_XDECREF(torch);
     for (int i = 0; i < PROBE_COUNT; i++) Py_XDECREF(probes[i]);
+    return learned;
+}
+
+int torch_native_learn(PyTypeObject *type)
+{
+    static bool under_way;
+    if (!SHARED_FIRST(under_way)) /* in another thread, or further up */
+        return 0;
+    int learned = attempt(type);
     SHARED_WRITE(under_way, false);
     return learned;
 }
