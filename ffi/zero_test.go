@@ -5,27 +5,8 @@ import (
 	"testing"
 
 	"github.com/dlpackgo/dlpackgo/ffi"
+	"github.com/dlpackgo/dlpackgo/internal/zerovalue"
 )
-
-// callAll calls every method of value, with zero values for arguments, and fails if one panics.
-func callAll(t *testing.T, value any) {
-	receiver := reflect.ValueOf(value)
-	for i := range receiver.NumMethod() {
-		method := receiver.Method(i)
-		t.Run(receiver.Type().String()+"."+receiver.Type().Method(i).Name, func(t *testing.T) {
-			defer func() {
-				if r := recover(); r != nil {
-					t.Errorf("panics: %v", r)
-				}
-			}()
-			arguments := make([]reflect.Value, 0, method.Type().NumIn())
-			for i := range method.Type().NumIn() {
-				arguments = append(arguments, reflect.Zero(method.Type().In(i)))
-			}
-			method.Call(arguments)
-		})
-	}
-}
 
 func TestNoMethodOfAZeroValuePanics(t *testing.T) {
 	for _, value := range []any{
@@ -35,11 +16,11 @@ func TestNoMethodOfAZeroValuePanics(t *testing.T) {
 		&ffi.DLTensor{NDim: -1}, &ffi.DLTensor{NDim: 2}, &ffi.DLManagedTensor{}, &ffi.DLManagedTensorVersioned{},
 		&ffi.DLPackExchangeAPI{}, ffi.StreamRule{},
 	} {
-		callAll(t, value)
+		zerovalue.CallMethods(t, value, nil)
 	}
 	for _, rule := range ffi.Rules() {
-		callAll(t, ffi.Fault{Rule: rule}.Err())
-		callAll(t, reflect.New(reflect.TypeOf(ffi.Fault{Rule: rule}.Err()).Elem()).Interface())
+		zerovalue.CallMethods(t, ffi.Fault{Rule: rule}.Err(), nil)
+		zerovalue.CallMethods(t, reflect.New(reflect.TypeOf(ffi.Fault{Rule: rule}.Err()).Elem()).Interface(), nil)
 	}
 }
 

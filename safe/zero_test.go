@@ -8,46 +8,24 @@ import (
 	"unsafe"
 
 	"github.com/dlpackgo/dlpackgo/ffi"
+	"github.com/dlpackgo/dlpackgo/internal/zerovalue"
 	"github.com/dlpackgo/dlpackgo/safe"
 )
 
-// callAll calls every method of value but those left out, with zero values for arguments, uses what comes back, and fails if
-// anything panics.
+// callAll calls every method of value but those left out, and has a look at the errors that come back.
 func callAll(t *testing.T, value any, without ...string) {
-	receiver := reflect.ValueOf(value)
-	left := strings.Join(without, " ") + " "
-	for i := range receiver.NumMethod() {
-		name, method := receiver.Type().Method(i).Name, receiver.Method(i)
-		if strings.Contains(left, name+" ") {
-			continue
+	zerovalue.CallMethods(t, value, func(t *testing.T, results []reflect.Value) {
+		if len(results) == 0 {
+			return
 		}
-		t.Run(receiver.Type().String()+"."+name, func(t *testing.T) {
-			defer func() {
-				if r := recover(); r != nil {
-					t.Errorf("panics: %v", r)
-				}
-			}()
-			arguments := make([]reflect.Value, 0, method.Type().NumIn())
-			for i := range method.Type().NumIn() {
-				arguments = append(arguments, reflect.Zero(method.Type().In(i)))
-			}
-			call := method.Call
-			if method.Type().IsVariadic() {
-				call = method.CallSlice
-			}
-			results := call(arguments)
-			if len(results) == 0 {
-				return
-			}
-			err, failed := results[len(results)-1].Interface().(error)
-			if failed && len(err.Error()) < 10 {
-				t.Errorf("says %q", err)
-			}
-			if _, view := value.(interface{ AnyView() safe.AnyView }); view && len(results) > 1 && !errors.Is(err, safe.ErrEmpty) {
-				t.Errorf("a view of nothing returns %v", err)
-			}
-		})
-	}
+		err, failed := results[len(results)-1].Interface().(error)
+		if failed && len(err.Error()) < 10 {
+			t.Errorf("says %q", err)
+		}
+		if _, view := value.(interface{ AnyView() safe.AnyView }); view && len(results) > 1 && !errors.Is(err, safe.ErrEmpty) {
+			t.Errorf("a view of nothing returns %v", err)
+		}
+	}, without...)
 }
 
 func TestNoMethodOfAZeroValuePanics(t *testing.T) {
