@@ -115,7 +115,8 @@ def test_a_text_beside_a_result_that_cannot_be_returned_is_freed() -> None:
     before = resident()
     for _ in range(100):
         fail()
-    assert resident() - before < 500_000_000  # AddressSanitizer keeps 256 MB of what is freed
+    kept_by_asan = 300_000_000 if "asan" in os.environ.get("LD_PRELOAD", "") else 0  # of what is freed
+    assert resident() - before < 250_000_000 + kept_by_asan
 
 
 def test_results_beside_an_error_are_dropped_and_freed() -> None:
