@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/dlpackgo/dlpackgo/ffi"
+	"github.com/dlpackgo/dlpackgo/internal/leftovers"
 	"github.com/dlpackgo/dlpackgo/safe"
 	"github.com/dlpackgo/dlpackgo/safe/internal/ctest"
 )
@@ -55,7 +56,7 @@ func TestAdoptRunsTheDeleterOnce(t *testing.T) {
 		}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			requireBaseline(t)
+			leftovers.WantNone(t)
 			requireDeleted(t, 2)
 			for _, own := range []*safe.Tensor{
 				must(safe.Adopt(ctest.Produce(2, 3))),
@@ -70,7 +71,7 @@ func TestAdoptRunsTheDeleterOnce(t *testing.T) {
 }
 
 func TestAdoptFillsInStridesAndFoldsTheByteOffset(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	requireDeleted(t, 1)
 	m := ctest.Produce(2, 3)
 	m.DLTensor.ByteOffset = 4
@@ -86,7 +87,7 @@ func TestAdoptFillsInStridesAndFoldsTheByteOffset(t *testing.T) {
 }
 
 func TestAdoptKnowsWhatMayBeWritten(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	requireDeleted(t, 4)
 	for _, row := range []struct {
 		name     string
@@ -124,7 +125,7 @@ func TestAdoptKnowsWhatMayBeWritten(t *testing.T) {
 }
 
 func TestACopyIsNotACopyForTheNextConsumer(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	requireDeleted(t, 1)
 	own := must(safe.AdoptVersioned(ctest.ProduceVersioned(ffi.FlagIsCopied, 2)))
 	defer own.Close()
@@ -150,7 +151,7 @@ func TestWhatAdoptRefusesIsReleased(t *testing.T) {
 		{"data in the first page", func(d *ffi.DLTensor) { *(*uintptr)(unsafe.Pointer(&d.Data)) = 0x40 }, safe.ErrAddress},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			requireBaseline(t)
+			leftovers.WantNone(t)
 			before := ctest.Deleted()
 			legacy, versioned := ctest.Produce(2, 3), ctest.ProduceVersioned(0, 2, 3)
 			defer ctest.Disown(legacy, versioned)()
@@ -166,7 +167,7 @@ func TestWhatAdoptRefusesIsReleased(t *testing.T) {
 }
 
 func TestAnotherMajorVersionIsRefusedAndReleased(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	requireDeleted(t, 1)
 	m := ctest.ProduceVersioned(0, 2)
 	m.Version.Major = 2
@@ -182,7 +183,7 @@ func TestAMissingTensorIsAnError(t *testing.T) {
 }
 
 func TestANullDeleterIsNothingToCall(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	requireDeleted(t, 2)
 	legacy, versioned := ctest.Produce(2), ctest.ProduceVersioned(0, 2)
 	deleter, deleterVersioned := legacy.Deleter, versioned.Deleter

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/dlpackgo/dlpackgo/ffi"
+	"github.com/dlpackgo/dlpackgo/internal/leftovers"
 	"github.com/dlpackgo/dlpackgo/safe"
 )
 
@@ -48,7 +49,7 @@ func requireRefused(t *testing.T, uses map[string]func() error, want error) {
 }
 
 func TestNothingIsAnErrorWhateverIsDoneWithIt(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	var none safe.AsDLTensorMut
 	broken := errors.New("the user's own")
 	for name, refused := range map[string]struct {
@@ -74,7 +75,7 @@ func TestNothingIsAnErrorWhateverIsDoneWithIt(t *testing.T) {
 }
 
 func TestATensorThatIsGoneIsRefusedThroughTypesOfUsersToo(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	closed, moved := must(safe.New[float32](2)), must(safe.New[float32](2))
 	views := []safe.AnyView{closed.AnyView(), moved.AnyView()}
 	requireEqual(t, closed.Close(), nil)
@@ -88,7 +89,7 @@ func TestATensorThatIsGoneIsRefusedThroughTypesOfUsersToo(t *testing.T) {
 }
 
 func TestUnalignedSlicesAreRefused(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	memory := make([]uint64, 4)
 	s := unsafe.Slice((*float32)(unsafe.Add(unsafe.Pointer(&memory[0]), 1)), 6)
 	for name, construct := range map[string]func() error{
@@ -106,7 +107,7 @@ func TestUnalignedSlicesAreRefused(t *testing.T) {
 }
 
 func TestOwnTakesMemoryThatNeedsNoRelease(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	tensor := must(safe.Own(must(safe.SliceView(count(6))), nil))
 	requireEqual(t, tensor.Close(), nil)
 	_, err := safe.Own(safe.AnyView{}, nil)

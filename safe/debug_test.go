@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/dlpackgo/dlpackgo/ffi"
+	"github.com/dlpackgo/dlpackgo/internal/leftovers"
 	"github.com/dlpackgo/dlpackgo/safe"
 	"github.com/dlpackgo/dlpackgo/safe/internal/ctest"
 )
@@ -33,11 +34,11 @@ func findings(t *testing.T) func() []error {
 func forget() { must(safe.New[float32](2, 3)) }
 
 func TestAForgottenTensorIsReportedWithWhereItWasMade(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	found := findings(t)
 	must(safe.New[float32](2, 3)).Close() // is nobody's fault
 	forget()
-	collectUntil(t, func() bool { return len(found()) > 0 })
+	leftovers.CollectUntil(t, func() bool { return len(found()) > 0 })
 	var leak *safe.LeakError
 	if err := found()[0]; !errors.As(err, &leak) || !errors.Is(err, safe.ErrLeaked) {
 		t.Fatalf("found %v", err)
@@ -65,7 +66,7 @@ func TestACalleeThatKeepsALoanIsFound(t *testing.T) {
 			if ctest.AddressSanitizer {
 				t.Skip("the address sanitizer ends the process here, which is its way to find it")
 			}
-			requireBaseline(t)
+			leftovers.WantNone(t)
 			found := findings(t)
 			tensor := must(safe.New[float32](2, 3))
 			defer tensor.Close()
@@ -90,7 +91,7 @@ func TestACalleeThatKeepsALoanIsFound(t *testing.T) {
 }
 
 func TestWellBehavedCalleesAreNotReported(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	found := findings(t)
 	tensor := must(safe.New[float32](2, 3))
 	slice := must(safe.SliceMutView(count(6)))
@@ -111,7 +112,7 @@ func TestWellBehavedCalleesAreNotReported(t *testing.T) {
 }
 
 func TestALentTensorIsNotClosedWhileDebugging(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	findings(t)
 	tensor := must(safe.New[float32](2, 3))
 	requireError(t, safe.Lend(tensor, func(*ffi.DLManagedTensor) error { return tensor.Close() }), safe.ErrLent)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dlpackgo/dlpackgo/ffi"
 	"github.com/dlpackgo/dlpackgo/internal/descriptor"
+	"github.com/dlpackgo/dlpackgo/internal/leftovers"
 	"github.com/dlpackgo/dlpackgo/safe"
 	"github.com/dlpackgo/dlpackgo/safe/internal/ctest"
 )
@@ -205,17 +206,16 @@ func (l *life) run(program []byte) {
 	}
 }
 
-// lives goes through programs, one after the other, and compares what is left with what was there before.
+// lives goes through programs, one after the other, and looks at what is left over from them.
 type lives struct {
-	t             *testing.T
-	owners, bytes int64
-	deleted       int // how many of the produced tensors are to have been deleted so far
-	forgotten     int
+	t         *testing.T
+	deleted   int // how many of the produced tensors are to have been deleted so far
+	forgotten int
 }
 
 func newLives(t *testing.T) *lives {
-	owners, bytes := safe.Live()
-	return &lives{t: t, owners: owners, bytes: bytes, deleted: ctest.Deleted()}
+	leftovers.Settle(t)
+	return &lives{t: t, deleted: ctest.Deleted()}
 }
 
 // run goes through one program and gives back what it has left open.
@@ -241,13 +241,13 @@ func (l *lives) run(program []byte) {
 func (l *lives) settled() bool {
 	safe.Collect()
 	owners, bytes := safe.Live()
-	return owners == l.owners && bytes == l.bytes && ctest.Deleted() == l.deleted
+	return owners == 0 && bytes == 0 && ctest.Deleted() == l.deleted
 }
 
 // settle waits for the garbage collector where something was forgotten.
 func (l *lives) settle() {
 	if l.forgotten > 0 {
-		collectUntil(l.t, l.settled)
+		leftovers.CollectUntil(l.t, l.settled)
 	}
 	if l.forgotten = 0; !l.settled() {
 		l.report()
@@ -256,8 +256,7 @@ func (l *lives) settle() {
 
 func (l *lives) report() {
 	owners, bytes := safe.Live()
-	l.t.Fatalf("C holds %d owners and %d bytes more than before, and %d deleters too many have run",
-		owners-l.owners, bytes-l.bytes, ctest.Deleted()-l.deleted)
+	l.t.Fatalf("%d owners and %d bytes are left over, and %d deleters too many have run", owners, bytes, ctest.Deleted()-l.deleted)
 }
 
 func FuzzLifeCycles(f *testing.F) {

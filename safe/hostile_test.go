@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"github.com/dlpackgo/dlpackgo/ffi"
+	"github.com/dlpackgo/dlpackgo/internal/leftovers"
 	"github.com/dlpackgo/dlpackgo/safe"
 	"github.com/dlpackgo/dlpackgo/safe/internal/ctest"
 )
@@ -54,7 +55,7 @@ func growStack(depth int, v safe.AnyView) uintptr {
 
 // Rust's empty vectors point to 4 or 8, and nothing is wrong with them.
 func TestEmptyTensorsMayLieAnywhere(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	requireDeleted(t, 8)
 	shape, strides := []int64{2, 0}, []int64{1, 1}
 	for _, data := range []uintptr{0, 4, 8, 4095} {
@@ -102,7 +103,7 @@ func TestViewsFromCHaveNoPointerWithoutElements(t *testing.T) {
 }
 
 func TestAnIteratorEndsWithItsMemory(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	tensor := must(safe.New[float32](3))
 	v := must(safe.ViewOf[float32](tensor))
 	elements, rows := must(v.Elements()), must(v.Rows())
@@ -122,7 +123,7 @@ func TestNothingWasMoved(t *testing.T) {
 }
 
 func TestConstructorsRefuseWhatNoMemoryHas(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	type device = ffi.DLDevice
 	cpu, s := device{DeviceType: ffi.CPU}, count(12)
 	start := unsafe.Pointer(unsafe.SliceData(s))
@@ -235,7 +236,7 @@ func TestConstructorsRefuseWhatNoMemoryHas(t *testing.T) {
 }
 
 func TestViewsRefuseWhatIsNotThere(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	v := must(safe.SliceMutView(count(12), 3, 4))
 	scalar := must(must(safe.SliceMutView(count(1))).Reshape())
 	packed := must(safe.NewDType(ffi.DTFloat4E2M1FN, 3))

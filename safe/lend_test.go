@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/dlpackgo/dlpackgo/ffi"
+	"github.com/dlpackgo/dlpackgo/internal/leftovers"
 	"github.com/dlpackgo/dlpackgo/safe"
 	"github.com/dlpackgo/dlpackgo/safe/internal/ctest"
 )
@@ -26,7 +27,7 @@ func sumInC[S safe.AsDLTensor](t *testing.T, src S) (sum float64) {
 }
 
 func TestLendShowsCTheSameElements(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	tensor := must(safe.FromSlice(count(24), 2, 3, 4))
 	defer tensor.Close()
 	v := must(safe.ViewOf[float32](tensor))
@@ -44,7 +45,7 @@ func TestLendShowsCTheSameElements(t *testing.T) {
 }
 
 func TestLendMutLetsCWrite(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	tensor := must(safe.New[float32](2, 3))
 	defer tensor.Close()
 	column := must(must(safe.MutViewOf[float32](tensor)).Slice(1, 1, 2, 1))
@@ -60,7 +61,7 @@ func TestLendMutLetsCWrite(t *testing.T) {
 }
 
 func TestVersionedLoansSayWhatMayBeWritten(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	tensor := must(safe.New[float32](2))
 	defer tensor.Close()
 	var flags []ffi.Flags
@@ -85,7 +86,7 @@ func TestLendPassesTheCalleesErrorOn(t *testing.T) {
 }
 
 func TestAPanicInTheCallEndsTheLoan(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	tensor := must(safe.New[float32](2))
 	func() {
 		defer func() { requireEqual(t, recover(), "mine") }()
@@ -95,7 +96,7 @@ func TestAPanicInTheCallEndsTheLoan(t *testing.T) {
 }
 
 func TestALentTensorIsNotClosed(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	tensor := must(safe.New[float32](2, 3))
 	v := must(safe.ViewOf[float32](tensor))
 	closeIt := func(*ffi.DLManagedTensor) error { return tensor.Close() }
@@ -115,7 +116,7 @@ func TestALentTensorIsNotClosed(t *testing.T) {
 }
 
 func TestManyGoroutinesLendOneTensor(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	tensor := must(safe.FromSlice(count(24), 2, 3, 4))
 	v := must(safe.ViewOf[float32](tensor))
 	var wait sync.WaitGroup
@@ -132,7 +133,7 @@ func TestManyGoroutinesLendOneTensor(t *testing.T) {
 }
 
 func TestClosingWhileOthersLendWaitsForNobody(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	for range 200 {
 		tensor := must(safe.FromSlice(count(24), 2, 3, 4))
 		var wait sync.WaitGroup
@@ -171,7 +172,7 @@ func requireErrorIn(t *testing.T, err, want error) {
 }
 
 func TestViewsOfAScopeEndWithIt(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	m := ctest.Produce(2, 3)
 	defer ctest.Delete(m)
 	var kept safe.View[float32]
@@ -220,7 +221,7 @@ func TestAViewWithoutAnOwnerIsNotPacked(t *testing.T) {
 }
 
 func TestPackedViewsShareTheTensor(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	tensor := must(safe.FromSlice(count(6), 2, 3))
 	turned := must(must(safe.ViewOf[float32](tensor)).Transpose())
 	m := must(safe.Pack(turned))

@@ -8,12 +8,13 @@ import (
 
 	"github.com/dlpackgo/dlpackgo/ffi"
 	"github.com/dlpackgo/dlpackgo/internal/descriptor"
+	"github.com/dlpackgo/dlpackgo/internal/leftovers"
 	"github.com/dlpackgo/dlpackgo/safe"
 	"github.com/dlpackgo/dlpackgo/safe/internal/ctest"
 )
 
 func TestExportsLookLikeTheirTensorWhateverItsLayoutIs(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	elements := make([]float32, 4096)
 	n, random := descriptor.Drive(t, 2_000)
 	descriptor.Layouts(n, random, func(l descriptor.Layout) {
@@ -57,7 +58,7 @@ func TestExportsLookLikeTheirTensorWhateverItsLayoutIs(t *testing.T) {
 }
 
 func TestMoreExportsThanLieReadyAreAllDifferent(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	tensor := must(safe.New[float32](2, 3))
 	copy(must(safe.Data[float32](tensor)), count(6))
 	seen := map[*ffi.DLManagedTensor]bool{}
@@ -74,7 +75,7 @@ func TestMoreExportsThanLieReadyAreAllDifferent(t *testing.T) {
 }
 
 func TestManyGoroutinesPackAndDelete(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	first, second := must(safe.New[float32](2, 3)), must(safe.New[float32](1))
 	copy(must(safe.Data[float32](first)), count(6))
 	*unsafe.SliceData(must(safe.Data[float32](second))) = 7

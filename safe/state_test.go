@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"github.com/dlpackgo/dlpackgo/ffi"
+	"github.com/dlpackgo/dlpackgo/internal/leftovers"
 	"github.com/dlpackgo/dlpackgo/safe"
 	"github.com/dlpackgo/dlpackgo/safe/internal/ctest"
 )
 
 func TestClosingAtOnceIsHarmlessAndReleasesOnce(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	const rounds = 200
 	requireDeleted(t, rounds)
 	for range rounds {
@@ -32,7 +33,7 @@ func TestClosingAtOnceIsHarmlessAndReleasesOnce(t *testing.T) {
 
 // A tensor that is packed is not lent, not even while it is packed.
 func TestPackingNeverKeepsATensorFromBeingClosed(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	const rounds = 60
 	requireDeleted(t, rounds)
 	for range rounds {
@@ -65,7 +66,7 @@ func TestPackingNeverKeepsATensorFromBeingClosed(t *testing.T) {
 }
 
 func TestLendersAndCloseAgreeOnWhoCameFirst(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	const rounds = 50
 	requireDeleted(t, rounds)
 	for range rounds {
@@ -120,7 +121,7 @@ func countsOf(m safe.Moved) (references, exports uint64) {
 }
 
 func TestWhatIsMovedCountsNoExportThatWasNotMade(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	for packed := range 100 {
 		tensor := must(safe.New[float32](2))
 		var exports []*ffi.DLManagedTensor
@@ -145,16 +146,15 @@ func TestWhatIsMovedCountsNoExportThatWasNotMade(t *testing.T) {
 }
 
 func TestAForgottenTensorThatWasPackedIsReleased(t *testing.T) {
-	requireBaseline(t)
-	before, _ := safe.Live()
+	leftovers.WantNone(t)
 	func() {
 		ctest.Delete(must(safe.Pack(must(safe.New[float32](2)))))
 	}()
-	collectUntil(t, func() bool { now, _ := safe.Live(); return now == before })
+	leftovers.Settle(t)
 }
 
 func TestTensorsThatAreRefusedOrGoneCountNoExport(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	tensor := must(safe.Own(must(safe.SliceView(count(3))), nil))
 	for range 100 {
 		_, err := safe.Pack(tensor)

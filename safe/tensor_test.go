@@ -9,12 +9,13 @@ import (
 	"unsafe"
 
 	"github.com/dlpackgo/dlpackgo/ffi"
+	"github.com/dlpackgo/dlpackgo/internal/leftovers"
 	"github.com/dlpackgo/dlpackgo/safe"
 	"github.com/dlpackgo/dlpackgo/safe/internal/ctest"
 )
 
 func TestNewTensorsAreZeroAlignedAndCounted(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	for _, shape := range [][]int{nil, {1}, {3}, {2, 3}, {2, 3, 4, 5}, {1, 2, 1, 2, 1, 2}} {
 		tensor := must(safe.New[float64](shape...))
 		data := must(safe.Data[float64](tensor))
@@ -35,7 +36,7 @@ func TestNewTensorsAreZeroAlignedAndCounted(t *testing.T) {
 }
 
 func TestEmptyTensorsHaveNoDataAndNoPanics(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	tensor := must(safe.New[int32](3, 0, 2))
 	defer tensor.Close()
 	requireEqual(t, tensor.DataPtr(), 0)
@@ -53,7 +54,7 @@ func TestEmptyTensorsHaveNoDataAndNoPanics(t *testing.T) {
 }
 
 func TestImpossibleTensorsAreErrors(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	for _, row := range []struct {
 		dtype ffi.DLDataType
 		shape []int
@@ -73,7 +74,7 @@ func TestImpossibleTensorsAreErrors(t *testing.T) {
 }
 
 func TestATensorIsClosedOnceAndThenGone(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	tensor := must(safe.New[float32](2, 3))
 	v := must(safe.MutViewOf[float32](tensor))
 	sub := must(v.Sub(1))
@@ -133,7 +134,7 @@ func TestANilTensorIsAnError(t *testing.T) {
 }
 
 func TestFromSliceSharesAndPins(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	slice := count(6)
 	tensor := must(safe.FromSlice(slice, 2, 3))
 	requireEqual(t, tensor.DataPtr(), uintptr(unsafe.Pointer(&slice[0])))
@@ -155,7 +156,7 @@ func TestFromSliceSharesAndPins(t *testing.T) {
 }
 
 func TestMovePassesTheOnlyReference(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	tensor := must(safe.New[float32](2, 3))
 	must(safe.Data[float32](tensor))[4] = 4
 	address := tensor.DataPtr()
@@ -178,7 +179,7 @@ func TestMovePassesTheOnlyReference(t *testing.T) {
 }
 
 func TestTensorsOfAnyRankKeepTheirShape(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	for rank := range ffi.MaxNDim + 1 {
 		shape := slices.Repeat([]int{1}, rank)
 		if rank > 0 {
@@ -198,7 +199,7 @@ func TestTensorsOfAnyRankKeepTheirShape(t *testing.T) {
 }
 
 func TestAForgottenTensorIsReleased(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	requireDeleted(t, 1)
 	before, _ := safe.Live()
 	deleted := ctest.Deleted()
@@ -207,14 +208,14 @@ func TestAForgottenTensorIsReleased(t *testing.T) {
 		must(safe.FromSlice(make([]float32, 1000)))
 		must(safe.Adopt(ctest.Produce(2, 3)))
 	}()
-	collectUntil(t, func() bool {
+	leftovers.CollectUntil(t, func() bool {
 		now, _ := safe.Live()
 		return now == before && ctest.Deleted() == deleted+1
 	})
 }
 
 func TestAViewKeepsItsTensor(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	v := must(safe.ViewOf[float32](must(safe.Adopt(ctest.Produce(1000)))))
 	deleted := ctest.Deleted()
 	for range 3 {
@@ -223,11 +224,11 @@ func TestAViewKeepsItsTensor(t *testing.T) {
 	}
 	requireEqual(t, ctest.Deleted(), deleted)
 	runtime.KeepAlive(v)
-	collectUntil(t, func() bool { return ctest.Deleted() == deleted+1 })
+	leftovers.CollectUntil(t, func() bool { return ctest.Deleted() == deleted+1 })
 }
 
 func TestRowsAreCopiedAndMustBeEquallyLong(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	rows := [][]int16{{1, 2, 3}, {4, 5, 6}}
 	tensor := must(safe.CopyRows(rows))
 	defer tensor.Close()

@@ -5,12 +5,13 @@ import (
 	"testing"
 	"unsafe"
 
+	"github.com/dlpackgo/dlpackgo/internal/leftovers"
 	"github.com/dlpackgo/dlpackgo/safe"
 	"github.com/dlpackgo/dlpackgo/safe/internal/ctest"
 )
 
 func TestAViewThatIsKeptBeyondItsCallIsAnErrorWhileWatched(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	tensor := must(safe.New[float32](2, 3))
 	copy(must(safe.Data[float32](tensor)), count(6))
 	m := must(safe.Pack(tensor))
@@ -46,7 +47,7 @@ func TestAViewThatIsKeptBeyondItsCallIsAnErrorWhileWatched(t *testing.T) {
 }
 
 func TestSeveralViewsEndTogether(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	tensor := must(safe.New[float32](6))
 	defer tensor.Close()
 	var views []safe.AnyView

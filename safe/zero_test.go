@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/dlpackgo/dlpackgo/ffi"
+	"github.com/dlpackgo/dlpackgo/internal/leftovers"
 	"github.com/dlpackgo/dlpackgo/internal/zerovalue"
 	"github.com/dlpackgo/dlpackgo/safe"
 )
@@ -29,7 +30,7 @@ func callAll(t *testing.T, value any, without ...string) {
 }
 
 func TestNoMethodOfAZeroValuePanics(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	for _, value := range []any{
 		safe.AnyView{}, safe.View[float32]{}, safe.View[bool]{}, safe.MutView[int8]{}, safe.MutView[bool]{},
 		&safe.AnyView{}, &safe.View[float32]{}, &safe.MutView[bool]{}, &safe.Tensor{},
@@ -74,7 +75,7 @@ func (broken) AsDLTensor() (safe.AnyView, error)    { panic("of its own") }
 func (broken) AsDLTensorMut() (safe.AnyView, error) { panic("of its own") }
 
 func TestNilPointersOfUsersAreErrorsUnlessTheyCanBeViewed(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	requireRefused(t, uses((*careless)(nil)), safe.ErrEmpty)
 	requireRefused(t, uses(safe.AsDLTensorMut((*careless)(nil))), safe.ErrEmpty)
 	requireRefused(t, uses((*answer)(nil)), safe.ErrEmpty) // whose methods take values
@@ -93,7 +94,7 @@ func TestNilPointersOfUsersAreErrorsUnlessTheyCanBeViewed(t *testing.T) {
 }
 
 func TestNilFunctionsAreErrors(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	tensor := must(safe.New[float32](2))
 	defer tensor.Close()
 	requireError(t, safe.Lend(tensor, nil), safe.ErrFunction)
@@ -105,7 +106,7 @@ func TestNilFunctionsAreErrors(t *testing.T) {
 }
 
 func TestNilDescriptorsAreErrorsOrViewsOfNothing(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	_, err := safe.FromDescriptor(nil, 0)
 	requireError(t, err, ffi.ErrDescriptor)
 	requireError(t, safe.Borrow(nil, 0, func(safe.AnyView) error { return nil }), ffi.ErrDescriptor)
@@ -119,7 +120,7 @@ func TestNilDescriptorsAreErrorsOrViewsOfNothing(t *testing.T) {
 }
 
 func TestLendAllSaysWhichTensorIsWrong(t *testing.T) {
-	requireBaseline(t)
+	leftovers.WantNone(t)
 	tensor := must(safe.New[float32](2))
 	defer tensor.Close()
 	several := func(in, out []*ffi.DLManagedTensor) error { return nil }

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/dlpackgo/dlpackgo/safe"
+	"github.com/dlpackgo/dlpackgo/internal/leftovers"
 )
 
 // TestTensorsGoToTVMAndBack needs the library of the Python package apache-tvm-ffi.
@@ -13,11 +13,8 @@ func TestTensorsGoToTVMAndBack(t *testing.T) {
 	if library == "" {
 		t.Skip("set TVM_FFI_LIBRARY to the path of libtvm_ffi.so")
 	}
-	owners, bytes := safe.Live()
+	leftovers.WantNone(t)
 	if err := run(library); err != nil {
 		t.Fatal(err)
-	}
-	if nowOwners, nowBytes := safe.Live(); nowOwners != owners || nowBytes != bytes {
-		t.Errorf("C holds %d owners and %d bytes more than before", nowOwners-owners, nowBytes-bytes)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dlpackgo/dlpackgo/internal/leftovers"
 	"github.com/dlpackgo/dlpackgo/kernels"
 	"github.com/dlpackgo/dlpackgo/kernels/fft"
 	test "github.com/dlpackgo/dlpackgo/kernels/internal/tensortest"
@@ -50,7 +51,7 @@ func wantComplex(t *testing.T, got, want []complex128, tolerance float64) {
 }
 
 func TestRFFTAgreesWithItsDefinition(t *testing.T) {
-	test.WantNothingLeft(t)
+	leftovers.WantNone(t)
 	for _, n := range lengths {
 		x := random(n, 1)
 		for _, layout := range test.Layouts(t, x, n) {
@@ -120,7 +121,7 @@ func TestRFFTKeepsTheEnergy(t *testing.T) {
 }
 
 func TestIRFFTUndoesRFFT(t *testing.T) {
-	test.WantNothingLeft(t)
+	leftovers.WantNone(t)
 	for _, n := range lengths {
 		x := random(2*n, 4)
 		forward, err := fft.RFFT(test.View(t, x, 2, n), fft.Natural)
@@ -193,7 +194,7 @@ func TestTransformsOfNoSequencesAreEmpty(t *testing.T) {
 }
 
 func TestTransformsRefuseLengthsThatHaveNone(t *testing.T) {
-	test.WantNothingLeft(t)
+	leftovers.WantNone(t)
 	scalar, err := test.View(t, []float64{1}, 1).Sub(0)
 	if err != nil {
 		t.Fatal(err)

@@ -6,13 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dlpackgo/dlpackgo/internal/leftovers"
 	"github.com/dlpackgo/dlpackgo/kernels"
 	test "github.com/dlpackgo/dlpackgo/kernels/internal/tensortest"
 	"github.com/dlpackgo/dlpackgo/kernels/linalg"
 )
 
 func TestEighOfAKnownMatrix(t *testing.T) {
-	test.WantNothingLeft(t)
+	leftovers.WantNone(t)
 	values, vectors, err := linalg.Eigh(test.View(t, []float64{2, 1, 1, 2}, 2, 2))
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +53,7 @@ func TestEighOfNothingIsNothing(t *testing.T) {
 }
 
 func TestEighRefusesWhatIsNotSymmetric(t *testing.T) {
-	test.WantNothingLeft(t)
+	leftovers.WantNone(t)
 	_, _, err := linalg.Eigh(test.View(t, []float64{1, 2, 0, 1}, 2, 2))
 	var asymmetric *kernels.AsymmetricError
 	if !errors.As(err, &asymmetric) || !errors.Is(err, kernels.ErrAsymmetric) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/dlpackgo/dlpackgo/ffi"
+	"github.com/dlpackgo/dlpackgo/internal/leftovers"
 	"github.com/dlpackgo/dlpackgo/kernels"
 	test "github.com/dlpackgo/dlpackgo/kernels/internal/tensortest"
 	"github.com/dlpackgo/dlpackgo/kernels/linalg"
@@ -64,7 +65,7 @@ func identity(n int) []float64 {
 }
 
 func TestMatMulFollowsNumPyForOneAndTwoAxes(t *testing.T) {
-	test.WantNothingLeft(t)
+	leftovers.WantNone(t)
 	a, b := []float64{1, 2, 3, 4, 5, 6}, []float64{7, 8, 9, 10, 11, 12}
 	for _, c := range []struct {
 		a, b  []float64
@@ -160,7 +161,7 @@ func TestMatMulCarriesNaN(t *testing.T) {
 }
 
 func TestMatMulNamesTheArgumentThatDoesNotFit(t *testing.T) {
-	test.WantNothingLeft(t)
+	leftovers.WantNone(t)
 	elements := random(24, 3)
 	for _, c := range []struct {
 		a, b     []int

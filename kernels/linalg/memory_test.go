@@ -10,13 +10,13 @@ import (
 	"unsafe"
 
 	"github.com/dlpackgo/dlpackgo/ffi"
-	test "github.com/dlpackgo/dlpackgo/kernels/internal/tensortest"
+	"github.com/dlpackgo/dlpackgo/internal/leftovers"
 	"github.com/dlpackgo/dlpackgo/kernels/linalg"
 	"github.com/dlpackgo/dlpackgo/safe"
 )
 
 func TestOneElementRepeatedBeyondAllMemoryIsAnError(t *testing.T) {
-	test.WantNothingLeft(t)
+	leftovers.WantNone(t)
 	const extent = 1 << 22 // squared, 128 TiB
 	huge, err := safe.FromRawParts[float64](unsafe.Pointer(&[]float64{1}[0]), ffi.DLDevice{DeviceType: ffi.CPU},
 		[]int64{extent, extent}, []int64{0, 0})

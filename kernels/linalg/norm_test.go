@@ -5,13 +5,14 @@ import (
 	"math"
 	"testing"
 
+	"github.com/dlpackgo/dlpackgo/internal/leftovers"
 	"github.com/dlpackgo/dlpackgo/kernels"
 	test "github.com/dlpackgo/dlpackgo/kernels/internal/tensortest"
 	"github.com/dlpackgo/dlpackgo/kernels/linalg"
 )
 
 func TestNormOverAllAndAlongAxes(t *testing.T) {
-	test.WantNothingLeft(t)
+	leftovers.WantNone(t)
 	x := []float64{3, 4, 0, 0, 5, 12}
 	for _, c := range []struct {
 		axes  []int

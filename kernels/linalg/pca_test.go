@@ -6,13 +6,14 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dlpackgo/dlpackgo/internal/leftovers"
 	"github.com/dlpackgo/dlpackgo/kernels"
 	test "github.com/dlpackgo/dlpackgo/kernels/internal/tensortest"
 	"github.com/dlpackgo/dlpackgo/kernels/linalg"
 )
 
 func TestPCAFindsTheLineThatPointsLieOn(t *testing.T) {
-	test.WantNothingLeft(t)
+	leftovers.WantNone(t)
 	// Points on the line (1, 1) + s (-3, -4) / 5, for s = -2, 0, 2.
 	x := []float64{2.2, 2.6, 1, 1, -0.2, -0.6}
 	scores, components, variance, err := linalg.PCA(test.View(t, x, 3, 2), 1)

@@ -6,13 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dlpackgo/dlpackgo/internal/leftovers"
 	"github.com/dlpackgo/dlpackgo/kernels"
 	test "github.com/dlpackgo/dlpackgo/kernels/internal/tensortest"
 	"github.com/dlpackgo/dlpackgo/kernels/linalg"
 )
 
 func TestSolveFindsTheExactSolution(t *testing.T) {
-	test.WantNothingLeft(t)
+	leftovers.WantNone(t)
 	// 3x + y = 9 and x + 2y = 8
 	result, err := linalg.Solve(test.View(t, []float64{3, 1, 1, 2}, 2, 2), test.View(t, []float64{9, 8}, 2))
 	if err != nil {
@@ -67,7 +68,7 @@ func TestSolveOfNothingIsNothing(t *testing.T) {
 }
 
 func TestSolveRefusesSingularSystemsWithTheirCondition(t *testing.T) {
-	test.WantNothingLeft(t)
+	leftovers.WantNone(t)
 	hilbert := make([]float64, 14*14)
 	for i := range 14 {
 		for j := range 14 {
@@ -128,7 +129,7 @@ func TestSolveNamesTheArgumentThatDoesNotFit(t *testing.T) {
 }
 
 func TestDecompositionsRefuseNaNAndInfinityWithTheirPlace(t *testing.T) {
-	test.WantNothingLeft(t)
+	leftovers.WantNone(t)
 	sound, broken := test.View(t, identity(2), 2, 2), test.View(t, []float64{1, 0, math.NaN(), math.Inf(1)}, 2, 2)
 	calls := map[string]func() error{
 		"solve: a": func() error { _, err := linalg.Solve(broken, sound); return err },

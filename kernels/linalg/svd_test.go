@@ -6,12 +6,13 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dlpackgo/dlpackgo/internal/leftovers"
 	test "github.com/dlpackgo/dlpackgo/kernels/internal/tensortest"
 	"github.com/dlpackgo/dlpackgo/kernels/linalg"
 )
 
 func TestSVDOfAKnownMatrix(t *testing.T) {
-	test.WantNothingLeft(t)
+	leftovers.WantNone(t)
 	// The singular values of [[3, 0], [4, 5]] are sqrt(45) and sqrt(5).
 	u, s, vt, err := linalg.SVD(test.View(t, []float64{3, 0, 4, 5}, 2, 2))
 	if err != nil {

@@ -6,13 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dlpackgo/dlpackgo/internal/leftovers"
 	"github.com/dlpackgo/dlpackgo/kernels"
 	test "github.com/dlpackgo/dlpackgo/kernels/internal/tensortest"
 	"github.com/dlpackgo/dlpackgo/kernels/stats"
 )
 
 func TestCovOfAKnownTable(t *testing.T) {
-	test.WantNothingLeft(t)
+	leftovers.WantNone(t)
 	x := []float64{0, 2, 1, 1, 2, 0} // the second variable falls as the first one rises
 	for _, layout := range test.Layouts(t, x, 3, 2) {
 		result, err := stats.Cov(layout.View, 1)

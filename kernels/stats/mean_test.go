@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/dlpackgo/dlpackgo/internal/leftovers"
 	"github.com/dlpackgo/dlpackgo/kernels"
 	test "github.com/dlpackgo/dlpackgo/kernels/internal/tensortest"
 	"github.com/dlpackgo/dlpackgo/kernels/stats"
@@ -50,7 +51,7 @@ func reductions(ddof int) []reduction {
 }
 
 func TestReductionsAlongEveryAxisOfEveryLayout(t *testing.T) {
-	test.WantNothingLeft(t)
+	leftovers.WantNone(t)
 	x := []float64{1, 2, 4, 3, 6, 12}
 	for _, c := range []struct {
 		axes  []int
@@ -183,7 +184,7 @@ func TestSinglePrecisionIsSummedInDouble(t *testing.T) {
 }
 
 func TestReductionsRefuseAxesAndDegreesThatAreNotThere(t *testing.T) {
-	test.WantNothingLeft(t)
+	leftovers.WantNone(t)
 	x := test.View(t, random(6, 2), 2, 3)
 	for _, r := range reductions(0) {
 		_, err := r.double(x, 2)

@@ -8,13 +8,14 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dlpackgo/dlpackgo/internal/leftovers"
 	"github.com/dlpackgo/dlpackgo/kernels"
 	test "github.com/dlpackgo/dlpackgo/kernels/internal/tensortest"
 	"github.com/dlpackgo/dlpackgo/kernels/stats"
 )
 
 func TestQuantileInterpolatesLinearly(t *testing.T) {
-	test.WantNothingLeft(t)
+	leftovers.WantNone(t)
 	x := []float64{40, 10, 30, 20}
 	for q, want := range map[float64]float64{0: 10, 1: 40, 0.5: 25, 0.25: 17.5, 1. / 3: 20, 0.9: 37} {
 		for _, layout := range test.Layouts(t, x, 4) {
@@ -95,7 +96,7 @@ func TestQuantileOfNaNIsNaNAndInfinitiesAreOrdered(t *testing.T) {
 }
 
 func TestQuantileRefusesWhatHasNone(t *testing.T) {
-	test.WantNothingLeft(t)
+	leftovers.WantNone(t)
 	x := test.View(t, random(6, 7), 2, 3)
 	for _, q := range []float64{-0.1, 1.1, 50, math.NaN()} {
 		_, err := stats.Quantile(x, q)

@@ -52,14 +52,3 @@ func WantNear[T kernels.Real](t testing.TB, got []T, want []float64, tolerance f
 		}
 	}
 }
-
-// WantNothingLeft fails the test, at its end, when owners or bytes are left over from it.
-func WantNothingLeft(t *testing.T) {
-	t.Helper()
-	owners, bytes := safe.Live()
-	t.Cleanup(func() {
-		if nowOwners, nowBytes := safe.Live(); nowOwners != owners || nowBytes != bytes {
-			t.Errorf("%d owners and %d bytes are left over", nowOwners-owners, nowBytes-bytes)
-		}
-	})
-}
