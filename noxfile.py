@@ -288,7 +288,7 @@ def fuzz_target(session: nox.Session, target: str, compiler: str, sanitizers: st
     """Build fuzz/TARGET.c. The program, and a folder with its corpus."""
     folder = VENV / "fuzz" / target
     shutil.unpack_archive(ROOT / "fuzz" / "corpus" / f"{target}.zip", folder)
-    sources = [f"safe/{name}.c" for name in ("validate", "layout", "copy", "owner", "pack")]
+    sources = [f"safe/{name}.c" for name in ("validate", "layout", "copy", "live", "owner", "pack")]
     flags = ["-std=gnu11", "-g", "-O2", f"-fsanitize={sanitizers}", "-fno-sanitize-recover=undefined"]
     program = f"{folder}.{Path(compiler).name}"
     session.run(compiler, *flags, *more, f"fuzz/{target}.c", *sources, "-o", program, external=True)

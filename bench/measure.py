@@ -30,7 +30,7 @@ def module(name: str, **members: Any) -> ModuleType:
 
 
 def without_getattr(imported: ModuleType) -> ModuleType:
-    """A module less its __getattr__, with which CPython looks up every attribute the slow way: 35 ns more."""
+    """A module less its __getattr__, with which CPython looks up every attribute the slow way: 35 ns more. Ours has none."""
     members = {name: value for name, value in vars(imported).items() if name != "__getattr__"}
     return module(imported.__name__, **members)
 

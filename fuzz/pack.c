@@ -5,6 +5,7 @@
 #include "descriptor.h"
 
 #include "../safe/layout.h"
+#include "../safe/live.h"
 #include "../safe/owner.h"
 #include "../safe/pack.h"
 #include "../safe/validate.h"
@@ -132,7 +133,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         give_back(&l, i);
         delete_exports(&l, i);
     }
-    EXPECT(atomic_load(&dlpackgo_live.owners) == 0 && atomic_load(&dlpackgo_live.bytes) == 0);
+    int64_t owners, bytes;
+    dlpackgo_count_live(&owners, &bytes);
+    EXPECT(owners == 0 && bytes == 0);
     EXPECT(adopted_deleted <= adopted);
     return 0;
 }

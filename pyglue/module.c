@@ -1,6 +1,7 @@
 /* The extension module dlpackgo._core. */
 #include <sys/resource.h>
 
+#include "../safe/live.h"
 #include "calling.h"
 #include "guard.h"
 #include "numpy.h"
@@ -32,8 +33,10 @@ static PyObject *live(PyObject *module, PyObject *unused)
 {
     (void)module, (void)unused;
     guard_drain_deferred();
-    return Py_BuildValue("{s:L,s:L,s:L}", "owners", (long long)atomic_load(&dlpackgo_live.owners), "bytes",
-                         (long long)atomic_load(&dlpackgo_live.bytes), "tensors", (long long)SHARED_READ(tensor_live));
+    int64_t owners, bytes;
+    dlpackgo_count_live(&owners, &bytes);
+    return Py_BuildValue("{s:L,s:L,s:L}", "owners", (long long)owners, "bytes", (long long)bytes, "tensors",
+                         (long long)SHARED_READ(tensor_live));
 }
 
 /* _lanes(open): opens or closes the fast lanes, for tests that hold them equal to the capsule way; gives what they

@@ -79,9 +79,3 @@ bool dlpackgo_loan_was_kept(dlpackgo_loan *self)
     ASAN_POISON_MEMORY_REGION(&self->versioned, sizeof self->versioned);
     return kept;
 }
-
-void dlpackgo_count_live(int64_t *owners, int64_t *bytes)
-{
-    *owners = atomic_load(&dlpackgo_live.owners);
-    *bytes = atomic_load(&dlpackgo_live.bytes);
-}

@@ -26,7 +26,4 @@ void dlpackgo_loan_retire(dlpackgo_loan *self);
 /* Whether anybody called the deleter of a retired loan, or wrote into it. */
 bool dlpackgo_loan_was_kept(dlpackgo_loan *self);
 
-/* Reads the live counts. */
-void dlpackgo_count_live(int64_t *owners, int64_t *bytes);
-
 #endif

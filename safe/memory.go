@@ -2,7 +2,7 @@ package safe
 
 // #cgo CFLAGS: -O2 -Wall -Wextra -Werror -std=gnu11 -fvisibility=hidden -fno-plt
 // #include "owner.h"
-// #include "loan.h"
+// #include "live.h"
 import "C"
 
 import "sync"

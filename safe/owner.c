@@ -1,9 +1,8 @@
 #include "owner.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-dlpackgo_live_counts dlpackgo_live;
+#include "live.h"
 
 /* Dead owners of pinned Go slices: pushed here from any thread, taken by Go as a whole. Taking everything with one
  * exchange leaves no room for the ABA problem. */
@@ -17,20 +16,21 @@ static void initialize(dlpackgo_owner *self, void (*destroy)(dlpackgo_owner *), 
     self->context = context;
     self->slot = 0;
     self->bytes = 0;
-    atomic_fetch_add_explicit(&dlpackgo_live.owners, 1, memory_order_relaxed);
 }
 
 dlpackgo_owner *dlpackgo_owner_new(void (*destroy)(dlpackgo_owner *), void *context)
 {
     dlpackgo_owner *self = malloc(sizeof *self);
-    if (self != NULL)
+    if (self != NULL) {
         initialize(self, destroy, context);
+        dlpackgo_count(1, 0);
+    }
     return self;
 }
 
 void dlpackgo_owner_free(dlpackgo_owner *self)
 {
-    atomic_fetch_sub_explicit(&dlpackgo_live.owners, 1, memory_order_relaxed);
+    dlpackgo_count(-1, 0);
     free(self);
 }
 
@@ -40,8 +40,7 @@ _Static_assert(sizeof(dlpackgo_owner) <= DLPACKGO_ALIGNMENT, "the owner fits in 
 
 void dlpackgo_owner_destroy_memory(dlpackgo_owner *self)
 {
-    atomic_fetch_sub_explicit(&dlpackgo_live.owners, 1, memory_order_relaxed);
-    atomic_fetch_sub_explicit(&dlpackgo_live.bytes, self->bytes, memory_order_relaxed);
+    dlpackgo_count(-1, -self->bytes);
     free(self->context);
 }
 
@@ -58,7 +57,7 @@ dlpackgo_owner *dlpackgo_owner_allocate(int64_t nbytes, bool zeroed, void **data
     dlpackgo_owner *self = (dlpackgo_owner *)aligned;
     initialize(self, dlpackgo_owner_destroy_memory, block);
     self->bytes = nbytes;
-    atomic_fetch_add_explicit(&dlpackgo_live.bytes, nbytes, memory_order_relaxed);
+    dlpackgo_count(1, nbytes);
     *data = nbytes == 0 ? NULL : (char *)aligned + DLPACKGO_ALIGNMENT;
     return self;
 }

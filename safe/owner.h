@@ -36,14 +36,6 @@ struct dlpackgo_owner {
 #endif
 #endif
 
-/* What lives now, for leak tests and dlpackgo.debug. An export that is not given back keeps its owner alive. */
-typedef struct {
-    _Atomic int64_t owners;
-    _Atomic int64_t bytes; /* of own memory */
-} dlpackgo_live_counts;
-
-extern dlpackgo_live_counts dlpackgo_live;
-
 /* Alignment of own memory: XLA copies or refuses anything less. */
 #define DLPACKGO_ALIGNMENT 64
 
@@ -83,11 +75,11 @@ static inline dlpackgo_owner *dlpackgo_owner_retain_export(dlpackgo_owner *self)
 
 static inline void dlpackgo_owner_give_back(dlpackgo_owner *self, uint64_t counted)
 {
-    uint64_t before = atomic_fetch_sub_explicit(&self->counts, counted, memory_order_release);
-    if ((uint32_t)before == 1) {
-        atomic_thread_fence(memory_order_acquire);
+    /* Where that is all there is, nobody else can come by a reference any more: no need for an atomic operation. */
+    bool last = atomic_load_explicit(&self->counts, memory_order_acquire) == counted ||
+                (uint32_t)atomic_fetch_sub_explicit(&self->counts, counted, memory_order_acq_rel) == 1;
+    if (last)
         self->destroy(self);
-    }
 }
 
 static inline void dlpackgo_owner_release(dlpackgo_owner *self)

@@ -5,11 +5,10 @@
 is a ``Tensor`` on memory of Go's making, which every one of those libraries takes without a copy.
 """
 
+# All of it at once, and no __getattr__ that would bring in a module when it is asked for: with one, Python looks up every
+# attribute of a module the slow way, which takes longer than from_dlpack does.
+from . import debug, fft, linalg, runtime, stats
 from ._core import Device, DType, Tensor, arange, asarray, empty, from_dlpack, full, ones, zeros
-
-TYPE_CHECKING = False  # type checkers know this name; importing typing for it would double our import time
-if TYPE_CHECKING:
-    from . import debug, fft, linalg, runtime, stats
 
 __version__ = "0.1.0"
 
@@ -30,17 +29,3 @@ __all__ = [
     "stats",
     "zeros",
 ]
-
-_SUBMODULES = ("debug", "fft", "linalg", "runtime", "stats")
-
-
-def __getattr__(name: str) -> object:
-    if name in _SUBMODULES:
-        from importlib import import_module
-
-        return import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_SUBMODULES})

@@ -4,12 +4,15 @@ To learn where living tensors were made, switch tracing on with ``trace(True)``,
 starts. Python's ``tracemalloc`` shows memory that dlpackgo allocated under the domain ``tracemalloc_domain``.
 """
 
+from __future__ import annotations
+
 import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import NamedTuple
 
 from . import _core
+
+TYPE_CHECKING = False  # type checkers know this name
+if TYPE_CHECKING:
+    from ._records import LiveTensor
 
 __all__ = ["LiveTensor", "live", "live_tensors", "no_leaks", "trace", "tracemalloc_domain"]
 
@@ -24,17 +27,6 @@ def live() -> dict[str, int]:
     bytes: of memory that dlpackgo allocated. tensors: Tensor objects.
     """
     return _core._live()
-
-
-class LiveTensor(NamedTuple):
-    """A tensor that is alive, as ``live_tensors`` reports it."""
-
-    nbytes: int
-    """Bytes of its elements; views of one memory report theirs each."""
-    shape: tuple[int, ...]
-    dtype: _core.DType
-    place: str | None
-    """The line of Python that made it, as ``file:line``; None for one that was made without Python."""
 
 
 def trace(on: bool) -> bool:
@@ -56,14 +48,15 @@ def live_tensors() -> list[LiveTensor]:
     >>> dlpackgo.debug.trace(before)
     True
     """
+    from ._records import LiveTensor
+
     return [
         LiveTensor(nbytes, shape, dtype, None if place is None else f"{place[0]}:{place[1]}")
         for nbytes, shape, dtype, place in _core._live_tensors()
     ]
 
 
-@contextmanager
-def no_leaks() -> Iterator[None]:
+class no_leaks:
     """Raise AssertionError at the end of the block when more is alive than at its start.
 
     With tracing on, the error says where the tensors were made that are still alive.
@@ -72,13 +65,30 @@ def no_leaks() -> Iterator[None]:
     >>> with dlpackgo.debug.no_leaks():
     ...     total = sum(dlpackgo.arange(4).tolist())
     """
-    gc.collect()
-    before = live()
-    yield
-    gc.collect()
-    after = live()
-    grown = {name: (before[name], after[name]) for name in before if after[name] > before[name]}
-    if grown:
-        places = sorted({tensor.place for tensor in live_tensors() if tensor.place is not None})
-        made = f"; living tensors were made at {', '.join(places)}" if places else ""
-        raise AssertionError(f"still alive (before, after): {grown}{made}")
+
+    def __enter__(self) -> None:
+        """Note what is alive."""
+        gc.collect()
+        self._before = live()
+
+    def __exit__(self, kind: type[BaseException] | None, *exception: object) -> None:
+        """Compare, unless the block raised."""
+        if kind is not None:
+            return
+        gc.collect()
+        after = live()
+        grown = {name: (count, after[name]) for name, count in self._before.items() if after[name] > count}
+        if grown:
+            places = sorted({tensor.place for tensor in live_tensors() if tensor.place is not None})
+            made = f"; living tensors were made at {', '.join(places)}" if places else ""
+            raise AssertionError(f"still alive (before, after): {grown}{made}")
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        if name == "LiveTensor":
+            from ._records import LiveTensor
+
+            return LiveTensor
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -7,10 +7,16 @@ The heap of Go is what Go functions allocate for themselves. Memory of tensors l
 ``dlpackgo.debug.live`` and ``tracemalloc``.
 """
 
-from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from __future__ import annotations
 
 from ._core import runtime as _functions
+
+TYPE_CHECKING = False  # type checkers know this name
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, Literal
+
+    from ._records import Stats
 
 __all__ = ["Stats", "collect", "gc_percent", "max_procs", "memory_limit", "stats"]
 
@@ -76,34 +82,18 @@ def _setting(function: Any, name: str, wanted: int | str | None) -> int | Litera
     return "off" if off else int(value)
 
 
-class Stats(NamedTuple):
-    """What the Go runtime does with memory; the names are those of Go's runtime.MemStats. Sizes are in bytes."""
-
-    heap_alloc: int
-    """Objects of the heap: alive, or dead and not yet collected."""
-    heap_objects: int
-    """How many these are."""
-    heap_sys: int
-    """Address space that the heap has taken."""
-    heap_released: int
-    """What of it was given back to the operating system."""
-    sys: int
-    """Address space of heap, stacks and the runtime's own structures together."""
-    total_alloc: int
-    """What was allocated on the heap since the start, freed or not."""
-    num_gc: int
-    """How many collections there were."""
-    pause_total_ns: int
-    """Nanoseconds for which these stopped all Go code."""
-    num_goroutine: int
-    """How many goroutines there are now."""
-
-    @property
-    def limited(self) -> int:
-        """The memory that ``memory_limit`` is about: sys without what was given back."""
-        return self.sys - self.heap_released
-
-
 def stats() -> Stats:
     """Ask the Go runtime what it does with memory. Stops all Go code for some microseconds."""
+    from ._records import Stats
+
     return Stats(*_functions.stats().tolist())
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        if name == "Stats":
+            from ._records import Stats
+
+            return Stats
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -31,6 +31,7 @@ def package(tmp_path: Path) -> Path:
         pytest.skip("Go, a C compiler and Python's headers are needed to build an extension module")
     installed = Path(dlpackgo._core.__file__ or "")
     shutil.copytree(installed.parent, tmp_path / "dlpackgo", ignore=shutil.ignore_patterns("_core.*so"))
+    (tmp_path / "dlpackgo" / "__init__.py").write_text("from . import debug\nfrom ._core import *\n")
     subprocess.run(
         [
             go,

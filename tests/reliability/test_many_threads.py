@@ -300,3 +300,32 @@ for _ in range(2):
     together(lambda: faults.goroutines(1), 300)
 """
     )
+
+
+def test_what_lives_is_counted_exactly_whichever_of_many_threads_makes_and_frees_it() -> None:
+    run_python(
+        """
+import threading
+import dlpackgo
+
+before = dlpackgo._core._live()
+for _ in range(3):  # the threads of a round come after those of the one before have ended
+    made, all_made, all_counted = [], threading.Barrier(150 + 1), threading.Barrier(150 + 1)
+    def make_and_free():
+        made.append(dlpackgo.zeros((10,)))
+        all_made.wait()
+        all_counted.wait()
+        made.pop()  # of another thread, most likely
+    threads = [threading.Thread(target=make_and_free) for _ in range(150)]
+    for thread in threads:
+        thread.start()
+    all_made.wait()
+    now = dlpackgo._core._live()
+    grown = {name: now[name] - before[name] for name in before}
+    all_counted.wait()
+    for thread in threads:
+        thread.join()
+    assert grown == {"owners": 150, "bytes": 150 * 80, "tensors": 150}, grown
+    assert dlpackgo._core._live() == before
+"""
+    )
