@@ -46,7 +46,7 @@ func (d *decoder[T]) from(a *C.call_argument) T {
 	if d.decode != nil {
 		return d.decode(a)
 	}
-	return safe.BorrowFromC[T](unsafe.Pointer(&a.tensor.view))
+	return *(*T)(unsafe.Pointer(&a.tensor.view)) // short enough to be inlined
 }
 
 // decoderOf picks the decoder for T, once, when a function is declared. T must be one of the types in the package

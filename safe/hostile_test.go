@@ -97,7 +97,7 @@ func TestViewsFromCHaveNoPointerWithoutElements(t *testing.T) {
 		*(*uintptr)(unsafe.Pointer(&d.Data)) = row.address
 		inC := ctest.Borrow(d)
 		*(*uintptr)(unsafe.Pointer(&d.Data)) = 0
-		requireEqual(t, safe.BorrowFromC[safe.AnyView](inC).DataPtr(), row.want)
+		requireEqual(t, (*safe.AnyView)(inC).DataPtr(), row.want)
 		ctest.FreeAllocated(inC)
 	}
 }

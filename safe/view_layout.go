@@ -7,7 +7,8 @@ import "C"
 
 import "unsafe"
 
-// C fills in views under the names dlpackgo_view and dlpackgo_view_metadata, and Go reads them where they lie: see view.h.
+// C fills in views under the names dlpackgo_view and dlpackgo_view_metadata, see view.h, and Go reads them where they lie: as
+// AnyView, or as View or MutView when the dtype was compared with the one in it.
 // The sizes below are zero as long as both are the same in memory.
 var (
 	cView     C.dlpackgo_view
@@ -38,15 +39,4 @@ func init() {
 	ended.held = new(held)
 	ended.advance()
 	C.end_by(C.uintptr_t(uintptr(unsafe.Pointer(&ended)))) // as a number: C never looks at what is there
-}
-
-// BorrowFromC returns the view that C has filled in at view, a dlpackgo_view. V is AnyView, or a View or MutView whose
-// dtype was compared with the one in it. The memory of shape, strides and elements has to outlive the view. Of nil it
-// returns the zero value, a view of nothing.
-func BorrowFromC[V any](view unsafe.Pointer) V {
-	if view == nil {
-		var nothing V
-		return nothing
-	}
-	return *(*V)(view)
 }

@@ -29,7 +29,7 @@ func NewWatch() (*Watch, error) {
 	return &Watch{scope: scope}, nil
 }
 
-// Over takes over the view that C has filled in at view, a dlpackgo_view. What BorrowFromC makes of it from now on is good
+// Over takes over the view that C has filled in at view, a dlpackgo_view. What Go reads there from now on, an AnyView, is good
 // until the watch ends, and a ReleasedError after that. Nil, a view of nothing, and all views of a watch that NewWatch did
 // not make are left as they are.
 func (w *Watch) Over(view unsafe.Pointer) {

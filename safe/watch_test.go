@@ -20,7 +20,7 @@ func TestAViewThatIsKeptBeyondItsCallIsAnErrorWhileWatched(t *testing.T) {
 
 	watch := must(safe.NewWatch())
 	watch.Over(inC)
-	v := safe.BorrowFromC[safe.MutView[float32]](inC)
+	v := *(*safe.MutView[float32])(inC)
 	row := must(v.Sub(1))
 	requireEqual(t, must(v.At(1, 2)), 5)
 	requireEqual(t, v.Set(9, 0, 0), nil)
@@ -58,7 +58,7 @@ func TestSeveralViewsEndTogether(t *testing.T) {
 		inC := ctest.Borrow(&m.DLTensor)
 		defer ctest.FreeAllocated(inC)
 		watch.Over(inC)
-		views = append(views, safe.BorrowFromC[safe.AnyView](inC))
+		views = append(views, *(*safe.AnyView)(inC))
 	}
 	for _, v := range views {
 		requireEqual(t, v.Size(), 6)

@@ -111,7 +111,6 @@ func TestNilDescriptorsAreErrorsOrViewsOfNothing(t *testing.T) {
 	requireError(t, err, ffi.ErrDescriptor)
 	requireError(t, safe.Borrow(nil, 0, func(safe.AnyView) error { return nil }), ffi.ErrDescriptor)
 	requireEqual(t, safe.BorrowDescriptor(nil, 0), safe.AnyView{})
-	requireEqual(t, safe.BorrowFromC[safe.View[float32]](nil), safe.View[float32]{})
 	scope := must(safe.NewScope())
 	requireEqual(t, scope.Borrow(nil, 0), safe.AnyView{})
 	requireEqual(t, new(safe.Scope).Borrow(&ffi.DLTensor{}, 0), safe.AnyView{})
