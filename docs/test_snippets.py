@@ -1,7 +1,7 @@
 """Runs every snippet of the README and of the pages in this folder. Each stands on its own.
 
 Python runs as it stands. Go programs run too; those that Python loads are type-checked and vetted, and the one that a page
-explains from its first line to its last is built and used.
+explains from its first line to its last becomes a wheel, and is used.
 """
 
 import re
@@ -50,20 +50,25 @@ def test_go_snippet_runs(code: str, tmp_path: Path) -> None:
     subprocess.run([go, action, str(program)], cwd=ROOT, env=toolchain.go_environment(), check=True)
 
 
-def test_the_extension_module_of_the_page_on_go_is_built_and_used() -> None:
+def test_the_wheel_of_the_page_on_go_is_built_installed_and_used(tmp_path: Path) -> None:
     pytest.importorskip("numpy")
     go = toolchain.find_go()
     if go is None or toolchain.missing():
         pytest.skip("Go, a C compiler and Python's headers are needed")
     page = (ROOT / "docs" / "go.md").read_text()
     first = dict(reversed(re.findall(r"^```(go|c)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)))
-    use = re.findall(r"^python3 -c '(.+)'$", page, re.MULTILINE)[-1]
+    use_wheel, use_module = re.findall(r"^python3 -c '(.+)'$", page, re.MULTILINE)
     # In the tree, so that Go finds its modules, under a name that it leaves out of ./...
     with tempfile.TemporaryDirectory(prefix="_page", dir=ROOT / "docs") as folder:
         Path(folder, "main.go").write_text(first["go"])
         Path(folder, "module.c").write_text(first["c"])
-        library = Path(folder, "_core.abi3.so" if toolchain.ABI3 else "_core.so")
-        command = [go, "build", "-buildmode=c-shared", "-o", str(library), "."]
-        subprocess.run(command, cwd=folder, env=toolchain.go_environment(), check=True)
-        done = subprocess.run([sys.executable, "-c", use], cwd=folder, stdout=subprocess.PIPE, check=True)
-    assert done.stdout.count(b"3. 3. 3.") == 2 and b"[1.73" in done.stdout
+        options = ["-name=mine", f"-python={sys.executable}", f"-o={tmp_path}"]
+        command = [go, "run", "github.com/dlpackgo/dlpackgo/cmd/wheel", *options, "."]
+        environment = {**toolchain.go_environment(), "CGO_CFLAGS": ""}  # for the command to find out
+        done = subprocess.run(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    site = tmp_path / "site"
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", f"--target={site}", done.stdout.strip()]
+    subprocess.run(install, check=True)
+    for code, place in ((use_wheel, site), (use_module, site / "mine")):
+        printed = subprocess.run([sys.executable, "-c", code], cwd=place, stdout=subprocess.PIPE, text=True, check=True)
+        assert printed.stdout.count("3. 3. 3.") == 2 * (code == use_wheel) and "1.73" in printed.stdout

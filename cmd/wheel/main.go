@@ -1,0 +1,143 @@
+// Command wheel builds a Python wheel of a Go package whose functions package pyglue offers to Python. In the module of the
+// package:
+//
+//	go run github.com/dlpackgo/dlpackgo/cmd/wheel .
+//	pip install dist/*.whl
+//
+// What is installed is a Python package with the functions of pyglue.Module(NAME) in it, those of other modules one level
+// below, and from_dlpack, Tensor and what else an extension module has. With CPython 3.12 or newer one wheel serves that and
+// every later version; 3.11 and free-threaded Pythons get wheels of their own.
+//
+// Flags:
+//
+//	-name NAME        what to import and to install; the last element of the package's path unless told otherwise
+//	-version VERSION  in the form of PEP 440 (0.1.0)
+//	-python COMMAND   the Python whose headers are taken (python3); with those of NumPy 2 in it, calls with arrays of NumPy
+//	                  are several times faster
+//	-files FOLDER     your own Python files of the package, its __init__.py among them, beside which _core is put
+//	-o FOLDER         where the wheel goes (dist)
+//
+// It is for the system that it runs on. The tag says linux and no more: auditwheel makes it one that PyPI takes.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+func main() {
+	if err := run(os.Args[1:]); errors.Is(err, flag.ErrHelp) {
+		os.Exit(2)
+	} else if err != nil {
+		fmt.Fprintln(os.Stderr, "wheel:", err)
+		os.Exit(1)
+	}
+}
+
+func run(arguments []string) error {
+	flags := flag.NewFlagSet("wheel", flag.ContinueOnError)
+	name := flags.String("name", "", "what to import and to install; the last element of the package's path by default")
+	version := flags.String("version", "0.1.0", "the version, in the form of PEP 440")
+	command := flags.String("python", "python3", "the `command` of the Python whose headers are taken")
+	files := flags.String("files", "", "a `folder` with the Python files of the package")
+	output := flags.String("o", "dist", "the `folder` where the wheel goes")
+	if err := flags.Parse(arguments); err != nil {
+		return err
+	}
+	if flags.NArg() > 1 {
+		return fmt.Errorf("one package makes a wheel; got %d", flags.NArg())
+	}
+	source := "."
+	if flags.NArg() == 1 {
+		source = flags.Arg(0)
+	}
+
+	importPath, err := mainPackage(source)
+	if err != nil {
+		return err
+	}
+	p := project{name: *name, version: *version, source: importPath, files: *files}
+	if p.name == "" {
+		p.name = nameOf(importPath)
+	}
+	if err := p.check(); err != nil {
+		return err
+	}
+	python, err := ask(*command)
+	if err != nil {
+		return err
+	}
+	folder, err := os.MkdirTemp("", "wheel")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	library := filepath.Join(folder, python.libraryName())
+	if err := build(source, library, python); err != nil {
+		return err
+	}
+	made, err := pack(p, python, library, *output)
+	if err != nil {
+		return err
+	}
+	fmt.Println(made)
+	return nil
+}
+
+// mainPackage returns the import path of the command that source names.
+func mainPackage(source string) (string, error) {
+	list := exec.Command("go", "list", "-f", "{{.Name}} {{.ImportPath}}", source)
+	list.Stderr = os.Stderr
+	answer, err := list.Output()
+	if err != nil {
+		return "", fmt.Errorf("go list does not find one package %s: %w", source, err)
+	}
+	lines := strings.Split(strings.TrimSpace(string(answer)), "\n")
+	if len(lines) != 1 {
+		return "", fmt.Errorf("%s names %d packages; one makes a wheel", source, len(lines))
+	}
+	name, importPath, _ := strings.Cut(lines[0], " ")
+	if name != "main" {
+		return "", fmt.Errorf("%s is package %s; an extension module is a package main, with an empty func main", importPath, name)
+	}
+	return importPath, nil
+}
+
+// project is what goes into the wheel, besides the extension module.
+type project struct {
+	name, version string
+	source        string // the import path of the Go package
+	files         string // a folder, or nothing
+}
+
+var (
+	majorVersion = regexp.MustCompile(`^v[0-9]+$`)
+	identifier   = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
+	// Public versions of PEP 440, in the form that it calls normalized.
+	publicVersion = regexp.MustCompile(`^([0-9]+!)?[0-9]+(\.[0-9]+)*((a|b|rc)[0-9]+)?(\.post[0-9]+)?(\.dev[0-9]+)?$`)
+)
+
+// nameOf returns the last element of an import path that is no major version, as a name of Python's.
+func nameOf(importPath string) string {
+	if last := path.Base(importPath); majorVersion.MatchString(last) {
+		importPath = path.Dir(importPath)
+	}
+	return strings.ReplaceAll(path.Base(importPath), "-", "_")
+}
+
+func (p project) check() error {
+	if !identifier.MatchString(p.name) {
+		return fmt.Errorf("%q is no name that Python can import: give one of letters, digits and _ with -name", p.name)
+	}
+	if !publicVersion.MatchString(p.version) {
+		return fmt.Errorf("%q is no version of PEP 440, such as 0.1.0 or 1.0rc1", p.version)
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestAPackageIsNamedByTheLastElementOfItsPath(t *testing.T) {
+	for importPath, want := range map[string]string{
+		"example.com/mine":              "mine",
+		"example.com/my-ops":            "my_ops",
+		"example.com/mine/v2":           "mine",
+		"example.com/mine/cmd/ops":      "ops",
+		"command-line-arguments":        "command_line_arguments",
+		"github.com/somebody/go-tensor": "go_tensor",
+	} {
+		if got := nameOf(importPath); got != want {
+			t.Errorf("%s is named %s, want %s", importPath, got, want)
+		}
+	}
+}
+
+func TestNamesAndVersionsThatInstallersWouldRefuseAreRefused(t *testing.T) {
+	for _, c := range []struct{ name, version, complaint string }{
+		{"mine", "0.1.0", ""},
+		{"mine", "1!2.0rc1.post2.dev3", ""},
+		{"9lives", "0.1.0", `"9lives" is no name`},
+		{"my-ops", "0.1.0", "-name"},
+		{"../x", "0.1.0", "-name"},
+		{"mine", "v0.1.0", "PEP 440"},
+		{"mine", "0.1.0/../..", "PEP 440"},
+		{"mine", "", "PEP 440"},
+	} {
+		err := project{name: c.name, version: c.version}.check()
+		if c.complaint == "" && err != nil || c.complaint != "" && (err == nil || !strings.Contains(err.Error(), c.complaint)) {
+			t.Errorf("%s %s: %v, want %q", c.name, c.version, err, c.complaint)
+		}
+	}
+}
+
+func TestAWheelIsTaggedForThePythonsThatItServes(t *testing.T) {
+	for _, c := range []struct {
+		minor              int
+		freeThreaded       bool
+		tag, requires, lib string
+	}{
+		{11, false, "cp311-cp311-linux_x86_64", "==3.11.*", "_core.so"},
+		{12, false, "cp312-abi3-linux_x86_64", ">=3.12", "_core.abi3.so"},
+		{14, false, "cp312-abi3-linux_x86_64", ">=3.12", "_core.abi3.so"},
+		{13, true, "cp313-cp313t-linux_x86_64", "==3.13.*", "_core.so"},
+	} {
+		p := python{Version: [2]int{3, c.minor}, FreeThreaded: c.freeThreaded, Platform: "linux-x86_64"}
+		if p.tag() != c.tag || p.requires() != c.requires || p.libraryName() != c.lib {
+			t.Errorf("3.%d: %s, %s, %s", c.minor, p.tag(), p.requires(), p.libraryName())
+		}
+	}
+}
+
+// A wheel as pip wants it: each file is in the record with its digest and size, and the record without.
+func TestAWheelHoldsThePackageAndARecordOfIt(t *testing.T) {
+	folder := t.TempDir()
+	library := filepath.Join(folder, "_core.abi3.so")
+	files := filepath.Join(folder, "files")
+	for name, text := range map[string]string{
+		library:                               "machine code",
+		files + "/__init__.py":                "from ._core import mine\n",
+		files + "/deep/data.txt":              "data",
+		files + "/_core.abi3.so":              "an older build",
+		files + "/__pycache__/__init__.pyc":   "cache",
+		files + "/.hidden/secret":             "secret",
+		files + "/deep/.hidden":               "secret",
+		files + "/deep/__pycache__/other.pyc": "cache",
+	} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := python{Version: [2]int{3, 13}, Platform: "linux-x86_64"}
+	mine := project{name: "mine", version: "1.2", source: "example.com/mine", files: files}
+	made, err := pack(mine, p, library, filepath.Join(folder, "new", "dist"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := filepath.Base(made); got != "mine-1.2-cp312-abi3-linux_x86_64.whl" {
+		t.Errorf("the wheel is called %s", got)
+	}
+	members := membersOf(t, made)
+	want := []string{"mine-1.2.dist-info/METADATA", "mine-1.2.dist-info/RECORD", "mine-1.2.dist-info/WHEEL",
+		"mine/__init__.py", "mine/_core.abi3.so", "mine/deep/data.txt"}
+	names := make([]string, 0, len(members))
+	for name := range members {
+		names = append(names, name)
+	}
+	if slices.Sort(names); !slices.Equal(names, want) {
+		t.Errorf("the wheel holds %v, want %v", names, want)
+	}
+	if got := string(members["mine/_core.abi3.so"]); got != "machine code" {
+		t.Errorf("the extension module is %q", got)
+	}
+	for _, line := range strings.Split(strings.TrimSpace(string(members["mine-1.2.dist-info/RECORD"])), "\n") {
+		parts := strings.Split(line, ",")
+		sum := sha256.Sum256(members[parts[0]])
+		digest := "sha256=" + base64.RawURLEncoding.EncodeToString(sum[:])
+		size := fmt.Sprint(len(members[parts[0]]))
+		if strings.HasSuffix(parts[0], "RECORD") {
+			digest, size = "", ""
+		}
+		if parts[1] != digest || parts[2] != size {
+			t.Errorf("the record has %s", line)
+		}
+	}
+
+	again, err := pack(mine, p, library, filepath.Join(folder, "again"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first, second := read(t, made), read(t, again); !bytes.Equal(first, second) {
+		t.Error("the same package makes another wheel the second time")
+	}
+}
+
+func TestAFolderOfFilesThatIsNoPackageIsRefusedAndLeavesNoWheel(t *testing.T) {
+	folder := t.TempDir()
+	library := filepath.Join(folder, "_core.so")
+	if err := os.WriteFile(library, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	output := filepath.Join(folder, "dist")
+	_, err := pack(project{name: "mine", version: "1", files: folder}, python{}, library, output)
+	if err == nil || !strings.Contains(err.Error(), "__init__.py") {
+		t.Errorf("error is %v", err)
+	}
+	if left, _ := filepath.Glob(output + "/*"); len(left) != 0 {
+		t.Errorf("%v is left behind", left)
+	}
+}
+
+func membersOf(t *testing.T, wheel string) map[string][]byte {
+	t.Helper()
+	archive, err := zip.OpenReader(wheel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer archive.Close()
+	members := map[string][]byte{}
+	for _, file := range archive.File {
+		entry, err := file.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if members[file.Name], err = io.ReadAll(entry); err != nil {
+			t.Fatal(err)
+		}
+		entry.Close()
+	}
+	return members
+}
+
+func read(t *testing.T, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
