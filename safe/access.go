@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/dlpackgo/dlpackgo/ffi"
+	"github.com/dlpackgo/dlpackgo/internal/memory"
 )
 
 // Reading and writing go through v.data, which the garbage collector knows nothing of when it is C memory. What keeps the
@@ -120,7 +121,8 @@ func (v AnyView) layoutError() error {
 	return nil
 }
 
-// Contiguous returns the elements in row-major order: what Data returns where it can, else a copy.
+// Contiguous returns the elements in row-major order: what Data returns where it can, else a copy, or a MemoryError where
+// there is no memory for one.
 func (v View[T]) Contiguous() ([]T, error) {
 	if err := v.access(); err != nil {
 		return nil, err
@@ -130,6 +132,9 @@ func (v View[T]) Contiguous() ([]T, error) {
 		if !errors.Is(err, ErrBool) {
 			return elements, err
 		}
+	}
+	if size := v.NBytes(); !memory.Available(int64(size)) {
+		return nil, &MemoryError{Bytes: int64(size)}
 	}
 	elements := make([]T, int(ffi.Numel(v.shape())))
 	return elements, v.CopyTo(elements)
@@ -219,8 +224,8 @@ func scatter[T Element](dst unsafe.Pointer, src []T, shape, strides []int64) []T
 	return rest
 }
 
-// Elements returns an iterator over the elements in row-major order, whatever the strides are. There are none left once the
-// view has outlived its memory.
+// Elements returns an iterator over the elements in row-major order, whatever the strides are. It ends when the view has
+// outlived its memory, in the middle of a loop, too.
 func (v View[T]) Elements() (iter.Seq[T], error) {
 	if err := v.access(); err != nil {
 		return nil, err
@@ -229,22 +234,32 @@ func (v View[T]) Elements() (iter.Seq[T], error) {
 		switch {
 		case v.stale() || ffi.Numel(v.shape()) == 0:
 		case v.holdsBools():
-			visit(v.data, v.shape(), v.strides(), func(b uint8) bool { return yield(truth[T](unsafe.Pointer(&b))) })
+			visit(v.anyView, v.shape(), v.strides(), func(b uint8) bool { return yield(truth[T](unsafe.Pointer(&b))) })
 		default:
-			visit(v.data, v.shape(), v.strides(), yield)
+			visit(v.anyView, v.shape(), v.strides(), yield)
 		}
 		runtime.KeepAlive(v.meta)
 	}, nil
 }
 
-// visit hands the elements to yield until it returns false, and reports whether it never did.
-func visit[T Element](src unsafe.Pointer, shape, strides []int64, yield func(T) bool) bool {
+// visit hands the elements from v.data on to yield until it returns false, or has taken the memory away from v, and reports
+// whether neither happened.
+func visit[T Element](v AnyView, shape, strides []int64, yield func(T) bool) bool {
 	if len(shape) == 0 {
-		return yield(*(*T)(src))
+		return yield(*(*T)(v.data)) && !v.stale()
 	}
-	step := strides[0] * int64(unsafe.Sizeof(*new(T)))
+	first, step := v.data, strides[0]*int64(unsafe.Sizeof(*new(T)))
+	if len(shape) == 1 {
+		for i := range shape[0] {
+			if !yield(*(*T)(unsafe.Add(first, i*step))) || v.stale() {
+				return false
+			}
+		}
+		return true
+	}
 	for i := range shape[0] {
-		if !visit(unsafe.Add(src, i*step), shape[1:], strides[1:], yield) {
+		v.data = unsafe.Add(first, i*step)
+		if !visit(v, shape[1:], strides[1:], yield) {
 			return false
 		}
 	}
@@ -252,16 +267,19 @@ func visit[T Element](src unsafe.Pointer, shape, strides []int64, yield func(T) 
 }
 
 // Rows returns an iterator over the parts of v along its first axis, in order, with their index. The rows are views: ask
-// one for Data to loop over its elements. A view without axes is a RankError.
+// one for Data to loop over its elements. It ends when v has outlived its memory. A view without axes is a RankError.
 func (v View[T]) Rows() (iter.Seq2[int, View[T]], error) {
 	if err := v.rows(); err != nil {
 		return nil, err
 	}
 	return func(yield func(int, View[T]) bool) {
+		if v.stale() {
+			return
+		}
 		row, step := v.row(int64(unsafe.Sizeof(*new(T))))
 		count := int(v.shape()[0])
 		for i := range count {
-			if !yield(i, View[T]{row}) {
+			if !yield(i, View[T]{row}) || v.stale() {
 				return
 			}
 			if i+1 < count {
@@ -273,7 +291,7 @@ func (v View[T]) Rows() (iter.Seq2[int, View[T]], error) {
 }
 
 // Rows returns an iterator over the parts of v along its first axis, in order, with their index. The rows are views: ask
-// one for Data to loop over its elements. A view without axes is a RankError.
+// one for Data to loop over its elements. It ends when v has outlived its memory. A view without axes is a RankError.
 func (v MutView[T]) Rows() (iter.Seq2[int, MutView[T]], error) {
 	rows, err := v.view.Rows()
 	if err != nil {

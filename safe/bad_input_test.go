@@ -2,12 +2,15 @@ package safe_test
 
 import (
 	"errors"
+	"runtime"
+	"slices"
 	"testing"
 	"unsafe"
 
 	"github.com/dlpackgo/dlpackgo/ffi"
 	"github.com/dlpackgo/dlpackgo/internal/leftovers"
 	"github.com/dlpackgo/dlpackgo/safe"
+	"github.com/dlpackgo/dlpackgo/safe/internal/ctest"
 )
 
 // answer is a type of a user's, which returns anything.
@@ -112,4 +115,60 @@ func TestOwnTakesMemoryThatNeedsNoRelease(t *testing.T) {
 	requireEqual(t, tensor.Close(), nil)
 	_, err := safe.Own(safe.AnyView{}, nil)
 	requireError(t, err, safe.ErrEmpty)
+}
+
+func TestOwnKeepsTheMemoryOfTheTensorThatItIsGiven(t *testing.T) {
+	leftovers.WantNone(t)
+	requireDeleted(t, 1)
+	slice := count(6)
+	for name, source := range map[string]func() *safe.Tensor{
+		"own memory": func() *safe.Tensor {
+			tensor := must(safe.New[float32](6))
+			copy(must(safe.Data[float32](tensor)), slice)
+			return tensor
+		},
+		"a slice": func() *safe.Tensor { return must(safe.FromSlice(slice)) },
+		"adopted": func() *safe.Tensor { return must(safe.AdoptMut(ctest.Produce(6))) },
+		"owned":   func() *safe.Tensor { return must(safe.Own(must(safe.SliceMutView(slice)), nil)) },
+	} {
+		for _, forget := range []bool{false, true} {
+			if name == "adopted" && forget {
+				continue
+			}
+			released := 0
+			owned := func() *safe.Tensor {
+				tensor := source()
+				row := must(must(safe.MutViewOf[float32](tensor)).Slice(0, 1, 6, 2))
+				owned := must(safe.Own(row, func() { released++ }))
+				if !forget {
+					requireEqual(t, tensor.Close(), nil)
+				}
+				return owned
+			}()
+			for range 3 {
+				runtime.GC()
+			}
+			if got, want := elements(t, must(safe.ViewOf[float32](owned))), []float32{1, 3, 5}; !slices.Equal(got, want) {
+				t.Errorf("%s, forgotten %v: %v, want %v", name, forget, got, want)
+			}
+			requireEqual(t, released, 0)
+			requireEqual(t, owned.Close(), nil)
+			requireEqual(t, released, 1)
+			leftovers.Settle(t)
+		}
+	}
+}
+
+func TestOwnRefusesWhatIsLentForATimeAndReleasesAtOnce(t *testing.T) {
+	leftovers.WantNone(t)
+	data, shape, strides := count(3), []int64{3}, []int64{1}
+	d := &ffi.DLTensor{Data: unsafe.Pointer(&data[0]), Device: ffi.DLDevice{DeviceType: ffi.CPU}, NDim: 1, DType: ffi.DTFloat32,
+		Shape: &shape[0], Strides: &strides[0]}
+	released := 0
+	err := safe.Borrow(d, 0, func(v safe.AnyView) error {
+		_, err := safe.Own(v, func() { released++ })
+		return err
+	})
+	requireError(t, err, safe.ErrUnowned)
+	requireEqual(t, released, 1)
 }

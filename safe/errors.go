@@ -13,7 +13,7 @@ import (
 var (
 	ErrReleased = errors.New("safe: the memory is no longer there")
 	ErrLent     = errors.New("safe: the tensor is lent to a call; close or move it after that call has returned")
-	ErrUnowned  = errors.New("safe: the view has no owner to share; Lend it, or make a tensor of the memory with FromSlice or Own")
+	ErrUnowned  = errors.New("safe: the view has no owner to share; Lend it, or make a tensor of its memory with FromSlice or Own, or of a copy")
 	ErrAddress  = errors.New("safe: data lies below 4096, where no system has memory; pass the address of the elements, or report it to the producer of the tensor")
 	ErrKept     = errors.New("safe: a lent tensor was kept after the call")
 	ErrEmpty    = errors.New("safe: a view of nothing; make it with ViewOf, SliceView or FromRawParts")

@@ -3,6 +3,7 @@ package safe_test
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"runtime"
 	"slices"
@@ -111,10 +112,83 @@ func TestAnIteratorEndsWithItsMemory(t *testing.T) {
 	for range elements {
 		t.Fatal("an element of memory that is gone")
 	}
-	for _, row := range rows {
-		_, err := row.Data()
-		requireError(t, err, safe.ErrReleased)
+	for range rows {
+		t.Fatal("a row of memory that is gone")
 	}
+}
+
+func TestAnIteratorEndsWhereTheLoopItselfTakesTheMemoryAway(t *testing.T) {
+	leftovers.WantNone(t)
+	for name, loop := range map[string]func(tensor *safe.Tensor, v safe.MutView[float32]) int{
+		"elements": func(tensor *safe.Tensor, v safe.MutView[float32]) (turns int) {
+			for range must(v.Elements()) {
+				requireEqual(t, tensor.Close(), nil)
+				turns++
+			}
+			return turns
+		},
+		"rows": func(tensor *safe.Tensor, v safe.MutView[float32]) (turns int) {
+			for _, row := range must(v.View().Rows()) {
+				requireEqual(t, tensor.Close(), nil)
+				_, err := row.Data()
+				requireError(t, err, safe.ErrReleased)
+				turns++
+			}
+			return turns
+		},
+	} {
+		tensor := must(safe.New[float32](1000, 1000))
+		if turns := loop(tensor, must(safe.MutViewOf[float32](tensor))); turns != 1 {
+			t.Errorf("%s: %d turns after the memory is gone", name, turns-1)
+		}
+	}
+}
+
+// Shape and strides of a borrowed view lie in the memory of whoever lent it, who may use that for something else later.
+func TestAnIteratorOfABorrowedViewReadsNothingAfterTheLoan(t *testing.T) {
+	shape, strides, data := []int64{2, 2}, []int64{2, 1}, count(4)
+	var elements iter.Seq[float32]
+	var rows iter.Seq2[int, safe.View[float32]]
+	d := &ffi.DLTensor{Data: unsafe.Pointer(&data[0]), Device: ffi.DLDevice{DeviceType: ffi.CPU}, NDim: 2, DType: ffi.DTFloat32,
+		Shape: &shape[0], Strides: &strides[0]}
+	requireEqual(t, safe.Borrow(d, 0, func(v safe.AnyView) error {
+		typed := must(safe.ViewOf[float32](v))
+		elements, rows = must(typed.Elements()), must(typed.Rows())
+		return nil
+	}), nil)
+	shape[0] = 12345
+	for range elements {
+		t.Fatal("an element of memory that is not lent any more")
+	}
+	for range rows {
+		t.Fatal("a row of memory that is not lent any more")
+	}
+}
+
+func TestAPanicInOneReleaseKeepsNoOtherFromBeingCalled(t *testing.T) {
+	leftovers.WantNone(t)
+	const count = 5
+	released := 0
+	exports := make([]*ffi.DLManagedTensor, count)
+	for i := range count {
+		tensor := must(safe.Own(must(safe.SliceMutView([]float32{1})), func() {
+			released++
+			if i == 2 {
+				panic("told to")
+			}
+		}))
+		exports[i] = must(safe.Pack(tensor))
+		requireEqual(t, tensor.Close(), nil)
+	}
+	for _, m := range exports {
+		ctest.DeleteElsewhere(m)
+	}
+	func() {
+		defer func() { requireEqual(t, recover(), any("told to")) }()
+		safe.Collect()
+	}()
+	safe.Collect()
+	requireEqual(t, released, count)
 }
 
 func TestNothingWasMoved(t *testing.T) {

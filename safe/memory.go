@@ -36,15 +36,21 @@ func keep(free func()) (*C.dlpackgo_owner, error) {
 // what Own was given. Closing a tensor of that kind and making one do it too, so a program needs Collect only when consumers
 // release such tensors on threads of their own and it makes no more of them.
 func Collect() {
-	for dead := C.dlpackgo_owner_take_dead_slots(); dead != nil; {
+	dead := C.dlpackgo_owner_take_dead_slots()
+	if dead == nil {
+		return
+	}
+	// When one of those that Own was given panics, the others wait for the next time.
+	defer func() { C.dlpackgo_owner_put_dead_slots(dead) }()
+	for dead != nil {
 		slot, next := uint64(dead.slot), dead.next
 		C.dlpackgo_owner_free(dead)
+		dead = next
 		slots.Lock()
 		free := slots.free[slot]
 		delete(slots.free, slot)
 		slots.Unlock()
 		free() // not under the lock: it may close other tensors
-		dead = next
 	}
 }
 
@@ -52,6 +58,15 @@ func Collect() {
 func releaseOwner(owner *C.dlpackgo_owner) {
 	kept := owner.slot != 0
 	C.dlpackgo_owner_release(owner)
+	if kept {
+		Collect()
+	}
+}
+
+// releaseExport is releaseOwner for a reference that counts as an export.
+func releaseExport(owner *C.dlpackgo_owner) {
+	kept := owner.slot != 0
+	C.dlpackgo_owner_release_export(owner)
 	if kept {
 		Collect()
 	}

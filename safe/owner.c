@@ -108,6 +108,15 @@ dlpackgo_owner *dlpackgo_owner_pinned(uint64_t slot)
     return self;
 }
 
+void dlpackgo_owner_put_dead_slots(dlpackgo_owner *first)
+{
+    while (first != NULL) {
+        dlpackgo_owner *next = first->next;
+        destroy_pinned(first);
+        first = next;
+    }
+}
+
 bool dlpackgo_owner_has_dead_slots(void)
 {
     return atomic_load_explicit(&dead_slots, memory_order_relaxed) != NULL;

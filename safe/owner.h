@@ -51,6 +51,7 @@ dlpackgo_owner *dlpackgo_owner_adopt_versioned(DLManagedTensorVersioned *managed
  * with dlpackgo_owner_take_dead_slots, unpins each slot and frees each owner with dlpackgo_owner_free. */
 dlpackgo_owner *dlpackgo_owner_pinned(uint64_t slot);
 dlpackgo_owner *dlpackgo_owner_take_dead_slots(void);
+void dlpackgo_owner_put_dead_slots(dlpackgo_owner *first); /* back, what is left of such a list */
 bool dlpackgo_owner_has_dead_slots(void);
 
 /* An owner with a destroy of the caller's making, which must end in dlpackgo_owner_free. */

@@ -109,11 +109,20 @@ func CopyRows[T Element](rows [][]T) (*Tensor, error) {
 // Own returns a tensor over the memory of src, such as a buffer of a C library or of a GPU that FromRawParts describes. In
 // every case release is called exactly once, by Go: when the tensor and all that was exported from it are gone (see
 // Collect), or at once when Own fails. It is nil where there is nothing to release.
+//
+// Memory of the garbage collector, and that of another tensor, is kept. All other memory has to be there until release is
+// called, which cannot be promised of a view that is lent for the time of a call: one of a Scope is ErrUnowned, and one
+// that a function gets as an argument from Python has to be copied instead.
 func Own[S AsDLTensor](src S, release func()) (*Tensor, error) {
 	if release == nil {
 		release = func() {}
 	}
 	v, err := viewOf(src)
+	if err != nil {
+		release()
+		return nil, err
+	}
+	share, err := v.share()
 	if err != nil {
 		release()
 		return nil, err
@@ -124,6 +133,9 @@ func Own[S AsDLTensor](src S, release func()) (*Tensor, error) {
 	}
 	free := func() {
 		pinner.Unpin()
+		if share != nil {
+			defer releaseExport(share) // after release, and although that may panic
+		}
 		release()
 	}
 	owner, err := keep(free)
@@ -134,6 +146,22 @@ func Own[S AsDLTensor](src S, release func()) (*Tensor, error) {
 	t := &Tensor{anyView: v.like(v.shape(), v.strides())}
 	t.meta.traits &^= goMemory // it is pinned for good
 	return t.own(possession{owner: owner})
+}
+
+// share returns the owner of the memory of v, of which an export more is counted; nil when v has no guard, so that nobody
+// said how long the memory lives.
+func (v AnyView) share() (*C.dlpackgo_owner, error) {
+	if v.meta.guard == nil {
+		return nil, nil
+	}
+	owner, current, err := v.meta.guard.held.export(v.meta.generation)
+	switch {
+	case !current:
+		return nil, v.gone()
+	case owner == nil && err == nil:
+		return nil, ErrUnowned
+	}
+	return owner, err
 }
 
 // shapeOf returns extents as New takes them.
