@@ -130,6 +130,29 @@ func TestEmptyMatricesStayEmpty(t *testing.T) {
 	}
 }
 
+func TestStridesOfWhatHasNoElementsMeanNothing(t *testing.T) {
+	for _, shape := range [][]int64{{0, 3}, {3, 0}, {0, 0}} {
+		for _, strides := range [][]int64{{1, 2}, {-3, 1}, {0, 0}, {math.MaxInt64, math.MinInt64}} {
+			v := must(safe.StridedMutView([]float64{}, shape, strides))
+			g := must(gonum.ToGeneral64(v))
+			if g.Rows != int(shape[0]) || g.Cols != int(shape[1]) || g.Stride < max(1, g.Cols) {
+				t.Errorf("%v with strides %v became %+v", shape, strides, g)
+			}
+			if m := must(gonum.ToDense(v)); !m.IsEmpty() {
+				t.Errorf("%v with strides %v became %v", shape, strides, m)
+			}
+			g.Stride = int(strides[0])
+			must(gonum.FromGeneral64(g))
+		}
+	}
+	for _, stride := range []int64{-1, 0, math.MinInt64} {
+		if vector := must(gonum.ToVector32(must(safe.StridedMutView([]float32{}, []int64{0}, []int64{stride})))); vector.N != 0 || vector.Inc != 1 {
+			t.Errorf("stride %d became %+v", stride, vector)
+		}
+		must(gonum.FromVector64(blas64.Vector{Inc: int(stride)}))
+	}
+}
+
 func TestWhatGonumCannotExpressIsRefused(t *testing.T) {
 	v := must(safe.SliceMutView(make([]float64, 6), 2, 3))
 	_, transposed := gonum.ToDense(must(v.Transpose()))

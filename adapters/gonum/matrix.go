@@ -73,10 +73,10 @@ func rows[T float32 | float64](v safe.MutView[T]) ([]T, int, error) {
 		return nil, 0, &safe.RankError{Got: v.NDim(), Want: 2}
 	}
 	columns, strides := v.Dim(1), v.Strides()
-	if columns > 1 && strides[1] != 1 {
+	if columns > 1 && strides[1] != 1 && v.Size() > 0 {
 		return nil, 0, &safe.LayoutError{Axis: 1, Got: strides[1], Want: 1}
 	}
-	if v.Dim(0) < 2 || v.Size() == 0 {
+	if v.Dim(0) < 2 || v.Size() == 0 { // strides lead nowhere
 		return memory, max(columns, 1), nil
 	}
 	if strides[0] < int64(columns) { // negative, as other overlaps are no MutView

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image"
 
+	"github.com/dlpackgo/dlpackgo/ffi"
 	"github.com/dlpackgo/dlpackgo/safe"
 )
 
@@ -61,58 +62,96 @@ func ToGray(v safe.MutView[uint8]) (*image.Gray, error) {
 }
 
 // Planes is a YCbCr image: brightness at full size, and two planes of colour that may be smaller.
+//
+// Pixels share a sample of colour by their position on the whole picture. In a part that begins between two pixels of
+// one sample, the first sample has fewer pixels than the others, so that a part needs its place to be read.
 type Planes struct {
 	Y, Cb, Cr safe.MutView[uint8]
+
+	Origin image.Point // where the first pixel lies on the whole picture; the zero value for a whole one
 }
 
-// FromYCbCr returns views of the planes of m, each of shape (height, width).
+// PlaneError says that a plane of colour does not have the size that goes with the brightness.
+type PlaneError struct {
+	Plane     string // "Cb" or "Cr"
+	Got, Want [2]int // height and width
+	Picture   image.Rectangle
+	Ratio     image.YCbCrSubsampleRatio
+}
+
+// Error returns the message.
+func (e *PlaneError) Error() string {
+	return fmt.Sprintf("images: %s has shape (%d, %d); (%d, %d) is needed for the pixels %v with %v; give it that shape, and Origin the place of Y on the whole picture",
+		e.Plane, e.Got[0], e.Got[1], e.Want[0], e.Want[1], e.Picture, e.Ratio)
+}
+
+// Unwrap returns safe.ErrLength.
+func (e *PlaneError) Unwrap() error { return safe.ErrLength }
+
+// FromYCbCr returns views of the planes of m, each of shape (height, width), and where m begins.
 func FromYCbCr(m *image.YCbCr) (Planes, error) {
 	if m == nil {
 		return Planes{}, errNil
 	}
-	columns, lines := chroma(m.Rect, m.SubsampleRatio)
-	y, err := plane(m.Y, m.YStride, m.Rect.Dx(), m.Rect.Dy())
-	if err != nil {
-		return Planes{}, err
+	p := Planes{Origin: m.Rect.Min}
+	lines, columns := chroma(m.Rect, m.SubsampleRatio)
+	for _, from := range []struct {
+		name                   string
+		view                   *safe.MutView[uint8]
+		pixels                 []uint8
+		stride, lines, columns int
+	}{
+		{"Y", &p.Y, m.Y, m.YStride, m.Rect.Dy(), m.Rect.Dx()},
+		{"Cb", &p.Cb, m.Cb, m.CStride, lines, columns},
+		{"Cr", &p.Cr, m.Cr, m.CStride, lines, columns},
+	} {
+		var err error
+		if *from.view, err = plane(from.pixels, from.stride, from.columns, from.lines); err != nil {
+			return Planes{}, ofPlane(from.name, err)
+		}
 	}
-	cb, err := plane(m.Cb, m.CStride, columns, lines)
-	if err != nil {
-		return Planes{}, err
-	}
-	cr, err := plane(m.Cr, m.CStride, columns, lines)
-	return Planes{y, cb, cr}, err
+	return p, nil
 }
 
-// ToYCbCr returns an image over the memory of the planes. Those of colour have the size that ratio asks for, and rows as
-// far apart as each other.
+// ToYCbCr returns an image over the memory of the planes, whose bounds begin at the origin. The planes of colour have the
+// size that ratio asks for there, else it is a PlaneError, and rows as far apart as each other.
 func ToYCbCr(p Planes, ratio image.YCbCrSubsampleRatio) (*image.YCbCr, error) {
 	y, yStride, err := rows(p.Y, 1)
 	if err != nil {
-		return nil, err
+		return nil, ofPlane("Y", err)
 	}
-	m := &image.YCbCr{Y: y, YStride: yStride, SubsampleRatio: ratio, Rect: image.Rect(0, 0, p.Y.Dim(1), p.Y.Dim(0))}
-	columns, lines := chroma(m.Rect, ratio)
+	bounds := image.Rect(0, 0, p.Y.Dim(1), p.Y.Dim(0)).Add(p.Origin)
+	if bounds.Max.X < bounds.Min.X || bounds.Max.Y < bounds.Min.Y {
+		return nil, fmt.Errorf("images: Origin is %v, from where %d columns and %d rows reach further than an int counts; pass the origin that FromYCbCr gave: %w",
+			p.Origin, p.Y.Dim(1), p.Y.Dim(0), ffi.ErrSize)
+	}
+	m := &image.YCbCr{Y: y, YStride: yStride, SubsampleRatio: ratio, Rect: bounds}
 	var crStride int
-	for _, c := range []struct {
+	for _, to := range []struct {
+		name   string
 		view   safe.MutView[uint8]
 		pixels *[]uint8
 		stride *int
-	}{{p.Cb, &m.Cb, &m.CStride}, {p.Cr, &m.Cr, &crStride}} {
-		if *c.pixels, *c.stride, err = rows(c.view, 1); err != nil {
-			return nil, err
+	}{{"Cb", p.Cb, &m.Cb, &m.CStride}, {"Cr", p.Cr, &m.Cr, &crStride}} {
+		if *to.pixels, *to.stride, err = rows(to.view, 1); err != nil {
+			return nil, ofPlane(to.name, err)
 		}
-		if c.view.Dim(0) != lines || c.view.Dim(1) != columns {
-			return nil, &safe.LengthError{What: "a plane of colour", Got: c.view.Size(), Want: lines * columns, Fix: "its size must be what the ratio asks for"}
+		lines, columns := chroma(bounds, ratio)
+		if got, want := [2]int{to.view.Dim(0), to.view.Dim(1)}, [2]int{lines, columns}; got != want {
+			return nil, &PlaneError{Plane: to.name, Got: got, Want: want, Picture: bounds, Ratio: ratio}
 		}
 	}
-	if lines > 1 && crStride != m.CStride {
-		return nil, &safe.LayoutError{Axis: 0, Got: int64(crStride), Want: int64(m.CStride)}
+	if len(m.Cb) > 0 && p.Cb.Dim(0) > 1 && crStride != m.CStride {
+		return nil, ofPlane("Cr", &safe.LayoutError{Axis: 0, Got: int64(crStride), Want: int64(m.CStride), Fix: "give it rows as far apart as those of Cb"})
 	}
 	return m, nil
 }
 
-// chroma returns the size of a plane of colour.
-func chroma(r image.Rectangle, ratio image.YCbCrSubsampleRatio) (columns, lines int) {
+// ofPlane says which plane err is about.
+func ofPlane(name string, err error) error { return fmt.Errorf("images: %s: %w", name, err) }
+
+// chroma returns the shape of a plane of colour.
+func chroma(r image.Rectangle, ratio image.YCbCrSubsampleRatio) (lines, columns int) {
 	across, down := 1, 1
 	switch ratio {
 	case image.YCbCrSubsampleRatio422:
@@ -126,9 +165,16 @@ func chroma(r image.Rectangle, ratio image.YCbCrSubsampleRatio) (columns, lines 
 	case image.YCbCrSubsampleRatio410:
 		across, down = 4, 2
 	}
-	// Pixels share a sample by their position on the whole picture, also in a part of one.
-	samples := func(low, high, each int) int { return (high+each-1)/each - low/each }
-	return samples(r.Min.X, r.Max.X, across), samples(r.Min.Y, r.Max.Y, down)
+	return samples(r.Min.Y, r.Max.Y, down), samples(r.Min.X, r.Max.X, across)
+}
+
+// samples returns how many samples of colour the pixels from low to before high have, as image.YCbCr finds them: by
+// division that rounds towards zero.
+func samples(low, high, each int) int {
+	if high <= low {
+		return 0
+	}
+	return (high-1)/each - low/each + 1
 }
 
 func colours(pixels []uint8, stride int, r image.Rectangle) (safe.MutView[uint8], error) {
@@ -157,6 +203,9 @@ func rows(v safe.MutView[uint8], channels int) ([]uint8, int, error) {
 		return nil, 0, &safe.LengthError{What: "a pixel", Got: int(shape[2]), Want: channels, Fix: "give the image that many channels"}
 	}
 	width := int64(channels) * shape[1]
+	if v.Size() == 0 { // strides lead nowhere
+		return nil, int(width), nil
+	}
 	for axis, want := range []int64{width, int64(channels), 1} {
 		switch {
 		case axis >= len(shape) || shape[axis] < 2:
