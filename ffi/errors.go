@@ -52,13 +52,32 @@ func (f Fault) Error() string {
 
 // OfArgument returns err, if it is one of the validator, as one about what the caller passed: the same in the sense of
 // errors.Is and errors.As, in words that do not blame a producer. It is for functions whose arguments become a descriptor,
-// which is then validated. Other errors it returns as they are.
+// which is then validated. What err was wrapped in stays around it. Other errors it returns as they are.
 func OfArgument(err error) error {
-	if fault, ok := FaultOf(err); ok {
-		return fault.ofArgument()
+	fault, ok := FaultOf(err)
+	if !ok || fault.Argument {
+		return err
 	}
-	return err
+	mended := fault.ofArgument()
+	if _, bare := err.(interface{ facts() Fault }); bare {
+		return mended
+	}
+	return &wrappedArgument{fault: fault, mended: mended, wrapped: err}
 }
+
+// wrappedArgument is an error around a fault that was given other words.
+type wrappedArgument struct {
+	fault           Fault
+	mended, wrapped error
+}
+
+// Error returns the message, with the new words in place of the old ones.
+func (e *wrappedArgument) Error() string {
+	return strings.Replace(e.wrapped.Error(), e.fault.Error(), e.mended.Error(), 1)
+}
+
+// Unwrap returns the fault as one about an argument, which errors.As finds first, and what it was wrapped in.
+func (e *wrappedArgument) Unwrap() []error { return []error{e.mended, e.wrapped} }
 
 func (f Fault) ofArgument() error {
 	f.Argument = true

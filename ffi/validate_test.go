@@ -116,7 +116,7 @@ func TestFaultsInArgumentsBlameNoProducer(t *testing.T) {
 		d := sound()
 		b.damage(d)
 		foreign := validate(d)
-		err := ffi.OfArgument(fmt.Errorf("wrapped: %w", foreign))
+		err := ffi.OfArgument(foreign)
 		fault, ok := ffi.FaultOf(err)
 		if !ok || !fault.Argument || !errors.Is(err, b.sentinel) || reflect.TypeOf(err) != reflect.TypeOf(b.typed) {
 			t.Errorf("%v became %v, a %T", foreign, err, err)
@@ -128,6 +128,36 @@ func TestFaultsInArgumentsBlameNoProducer(t *testing.T) {
 	}
 	if other := errors.New("other"); ffi.OfArgument(other) != other || ffi.OfArgument(nil) != nil {
 		t.Error("an error of somebody else's was changed")
+	}
+}
+
+func TestFaultsInArgumentsKeepWhatTheyWereWrappedIn(t *testing.T) {
+	mine := errors.New("mine")
+	for _, b := range breaches {
+		d := sound()
+		b.damage(d)
+		foreign := validate(d)
+		for _, wrapped := range []error{
+			fmt.Errorf("tensor 3: %w and %w", foreign, mine),
+			fmt.Errorf("tensor 3: %w", errors.Join(foreign, mine)),
+			errors.Join(errors.New("tensor 3"), mine, foreign),
+		} {
+			err := ffi.OfArgument(wrapped)
+			if !errors.Is(err, mine) || !errors.Is(err, wrapped) || !errors.Is(err, b.sentinel) || !errors.Is(err, ffi.ErrInvalid) {
+				t.Errorf("%v became %v", wrapped, err)
+			}
+			target := reflect.New(reflect.TypeOf(b.typed))
+			if !errors.As(err, target.Interface()) || !reflect.DeepEqual(target.Elem().Interface(), ffi.OfArgument(foreign)) {
+				t.Errorf("in %v is the error %v", err, target.Elem())
+			}
+			want := strings.Replace(wrapped.Error(), foreign.Error(), ffi.OfArgument(foreign).Error(), 1)
+			if err.Error() != want {
+				t.Errorf("the message is %q, want %q", err, want)
+			}
+			if ffi.OfArgument(err) != err {
+				t.Errorf("%v was changed twice", err)
+			}
+		}
 	}
 }
 
