@@ -31,7 +31,10 @@ func IRFFT(x safe.View[complex128], length int) (*safe.Tensor, error) {
 	if tensor.Size() == 0 {
 		return tensor, nil
 	}
-	plan := takePlan(length)
+	plan, err := takePlan(length)
+	if err != nil {
+		return nil, results.Discard(err)
+	}
 	defer givePlanBack(plan)
 	frequencies := length/2 + 1
 	padded := make([]complex128, frequencies)

@@ -10,6 +10,9 @@ import (
 
 // lastAxis returns x as lanes along its last axis.
 func lastAxis[T safe.Element](function string, x safe.View[T]) (operand.Lanes[T], error) {
+	if err := operand.CheckLive(function, "x", x); err != nil {
+		return operand.Lanes[T]{}, err
+	}
 	if x.NDim() == 0 {
 		return operand.Lanes[T]{}, &kernels.ShapeError{Function: function, Argument: "x", Got: x.Shape(),
 			Want: "it must have at least 1 axis, the last of which is transformed"}

@@ -4,6 +4,9 @@ import (
 	"sync"
 
 	"gonum.org/v1/gonum/dsp/fourier"
+
+	"github.com/dlpackgo/dlpackgo/internal/memory"
+	"github.com/dlpackgo/dlpackgo/safe"
 )
 
 // plan transforms sequences of one length, unscaled. It holds scratch memory: one goroutine at a time.
@@ -36,14 +39,30 @@ const largestFactor = 50
 // the work of a single transform.
 var plans sync.Pool
 
-func takePlan(length int) plan {
+// takePlan returns a plan, or a MemoryError where there is no memory for it and for a padded sequence: a length may be far
+// beyond that of any sequence, and Go would end the process.
+func takePlan(length int) (plan, error) {
 	if kept, ok := plans.Get().(plan); ok && kept.length() == length {
-		return kept
+		return kept, nil
 	}
-	if greatestPrimeFactor(length) > largestFactor {
-		return newChirp(length)
+	byChirp := greatestPrimeFactor(length) > largestFactor
+	if bytes := bytesOf(length, byChirp); !memory.Available(bytes) {
+		return nil, &safe.MemoryError{Bytes: bytes}
 	}
-	return mixed{fourier.NewFFT(length)}
+	if byChirp {
+		return newChirp(length), nil
+	}
+	return mixed{fourier.NewFFT(length)}, nil
+}
+
+// bytesOf returns the size of a plan and a padded sequence, at most: in complex numbers two of the length, or three and five
+// that are up to four times as long.
+func bytesOf(length int, byChirp bool) int64 {
+	const complexNumber = 16
+	if byChirp {
+		return complexNumber * int64(length) * (3 + 5*4)
+	}
+	return complexNumber * int64(length) * 2
 }
 
 func givePlanBack(p plan) { plans.Put(p) }

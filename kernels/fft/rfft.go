@@ -28,7 +28,10 @@ func RFFT(x safe.View[float64], length int) (*safe.Tensor, error) {
 	if tensor.Size() == 0 {
 		return tensor, nil
 	}
-	plan := takePlan(length)
+	plan, err := takePlan(length)
+	if err != nil {
+		return nil, results.Discard(err)
+	}
 	defer givePlanBack(plan)
 	padded := make([]float64, length)
 	err = lanes.Each(func(i int, lane []float64) error {

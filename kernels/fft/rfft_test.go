@@ -3,6 +3,7 @@ package fft_test
 import (
 	"errors"
 	"fmt"
+	"github.com/dlpackgo/dlpackgo/safe"
 	"math"
 	"math/cmplx"
 	"math/rand/v2"
@@ -233,4 +234,13 @@ func BenchmarkRFFT(b *testing.B) {
 			}
 		})
 	}
+}
+
+func TestViewsThatAreGoneAreRefusedAsThat(t *testing.T) {
+	test.WantGone(t, map[string]func(x safe.View[float64]) error{
+		"rfft: x": func(x safe.View[float64]) error { _, err := fft.RFFT(x, fft.Natural); return err },
+	})
+	test.WantGone(t, map[string]func(x safe.View[complex128]) error{
+		"irfft: x": func(x safe.View[complex128]) error { _, err := fft.IRFFT(x, fft.Natural); return err },
+	})
 }

@@ -8,8 +8,11 @@ import (
 	"github.com/dlpackgo/dlpackgo/safe"
 )
 
-// wantAxes refuses an argument with fewer axes than least or more than most.
+// wantAxes refuses an argument that is gone, and one with fewer axes than least or more than most.
 func wantAxes(function, argument string, v safe.AnyView, least, most int) error {
+	if err := operand.CheckLive(function, argument, v); err != nil {
+		return err
+	}
 	if ndim := v.NDim(); least <= ndim && ndim <= most {
 		return nil
 	}

@@ -19,7 +19,8 @@ import (
 //	(k,)   times (k, n) is (n,)
 //	(k,)   times (k,)   is (), the dot product
 //
-// A product over no elements (k = 0) is 0. Row-major and column-major operands are read where they are.
+// A product over no elements (k = 0) is 0. Row-major and column-major operands are read where they are. In float32, sums are
+// rounded to float32 as they grow, but for the dot product; gonum's long ones lose more digits than those of OpenBLAS.
 func MatMul[T kernels.Real](a, b safe.View[T]) (*safe.Tensor, error) {
 	const function = "matmul"
 	if err := wantAxes(function, "a", a.AnyView(), 1, 2); err != nil {

@@ -91,3 +91,24 @@ func TestNormRefusesAxesThatAreNotThere(t *testing.T) {
 		}
 	}
 }
+
+// What is added to a sum in single precision that is 2^24 times as large is lost.
+func TestLongSumsOfSinglePrecisionLoseNothing(t *testing.T) {
+	const size = 1 << 20
+	x := make([]float32, size)
+	for i := range x {
+		x[i] = 1
+	}
+	x[0] = 4100
+	want := math.Sqrt(4100*4100 + size - 1)
+	norm, err := linalg.Norm(test.View(t, x, size))
+	if err != nil {
+		t.Fatal(err)
+	}
+	test.WantClose[float32](t, norm, []float64{want}, 1e-3)
+	dot, err := linalg.MatMul(test.View(t, x, size), test.View(t, x, size))
+	if err != nil {
+		t.Fatal(err)
+	}
+	test.WantClose[float32](t, dot, []float64{want * want}, 2)
+}

@@ -22,9 +22,9 @@ const AllComponents = math.MinInt
 //   - components, of shape (components, p): orthonormal directions, one per row, most variance first
 //   - variance, of shape (components,): the sample variance (divisor n - 1) along each
 //
-// A component's sign is chosen so that its element of largest magnitude (the first of those, at a tie) is positive, so
-// that results do not depend on the backend. It is scikit-learn's convention too. components is 1 to min(n, p), or
-// AllComponents.
+// A component's sign is chosen so that its element of largest magnitude is positive (the first of those that are equal but for
+// rounding), so that results do not depend on the backend where variances differ. It is scikit-learn's convention too.
+// components is 1 to min(n, p), or AllComponents.
 func PCA(x safe.View[float64], components int) (scores, directions, variance *safe.Tensor, err error) {
 	const function = "pca"
 	if err := wantAxes(function, "x", x.AnyView(), 2, 2); err != nil {
@@ -45,7 +45,7 @@ func PCA(x safe.View[float64], components int) (scores, directions, variance *sa
 	}
 	var scratch operand.Scratch
 	defer scratch.Free()
-	left, values, right, err := centredSVD(&scratch, x, n, p, k)
+	left, values, right, scale, err := centredSVD(&scratch, x, n, p, k)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -61,36 +61,45 @@ func PCA(x safe.View[float64], components int) (scores, directions, variance *sa
 		sign := signOf(direction)
 		floats.ScaleTo(outDirections[c*p:(c+1)*p], sign, direction)
 		for i := range n {
-			outScores[i*components+c] = left[i*k+c] * values[c] * sign
+			outScores[i*components+c] = left[i*k+c] * values[c] * sign * scale
 		}
-		outVariance[c] = values[c] * values[c] / float64(n-1)
+		outVariance[c] = values[c] * values[c] / float64(n-1) * scale * scale
 	}
 	return scores, directions, variance, nil
 }
 
-// centredSVD returns the thin decomposition of x (n by p) without the means of its columns.
-func centredSVD(scratch *operand.Scratch, x safe.View[float64], n, p, k int) (left, values, right []float64, err error) {
+// Elements above mostCentred are made smaller by leastScale before anything is added to them: the sum of a column could
+// overflow, or the difference of two.
+const mostCentred, leastScale = 0x1p900, 0x1p-128
+
+// centredSVD returns the thin decomposition of x (n by p) without the means of its columns, the values divided by scale.
+func centredSVD(scratch *operand.Scratch, x safe.View[float64], n, p, k int) (left, values, right []float64, scale float64, err error) {
 	const function = "pca"
 	centred, err := scratchCopy(scratch, function, "x", x)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, 0, err
+	}
+	scale = 1
+	if floats.Norm(centred, math.Inf(1)) > mostCentred {
+		floats.Scale(leastScale, centred)
+		scale = 1 / leastScale
 	}
 	if err := centreColumns(scratch, n, p, centred); err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, 0, err
 	}
 	if left, err = operand.Allocate[float64](scratch, n*k); err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, 0, err
 	}
 	if values, err = operand.Allocate[float64](scratch, k); err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, 0, err
 	}
 	if right, err = operand.Allocate[float64](scratch, k*p); err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, 0, err
 	}
 	if !backend.Current().SVD(n, p, centred, left, values, right) {
-		return nil, nil, nil, &kernels.ConvergenceError{Function: function, Argument: "x"}
+		return nil, nil, nil, 0, &kernels.ConvergenceError{Function: function, Argument: "x"}
 	}
-	return left, values, right, nil
+	return left, values, right, scale, nil
 }
 
 // centreColumns takes from each column its mean.
@@ -109,13 +118,16 @@ func centreColumns(scratch *operand.Scratch, n, p int, x []float64) error {
 	return nil
 }
 
-// signOf returns the sign of the element of largest magnitude, the first of those.
+// rounding is by how much of the largest magnitude another one may be below it and still count as equal.
+const rounding = 0x1p-26
+
+// signOf returns the sign of the element of largest magnitude, of the first of those that are equal but for rounding.
 func signOf(direction []float64) float64 {
-	largest := 0.0
+	largest := floats.Norm(direction, math.Inf(1))
 	for _, v := range direction {
-		if math.Abs(v) > math.Abs(largest) {
-			largest = v
+		if math.Abs(v) >= largest*(1-rounding) {
+			return math.Copysign(1, v)
 		}
 	}
-	return math.Copysign(1, largest)
+	return 1
 }

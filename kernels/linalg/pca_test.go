@@ -81,3 +81,32 @@ func TestPCARefusesImpossibleNumbersOfComponents(t *testing.T) {
 	_, _, _, err = linalg.PCA(test.View(t, []float64{}, 3, 0), linalg.AllComponents)
 	wantShapeError(t, err, "x", "(3, 0)")
 }
+
+func TestPCAsSignsDoNotHangOnRounding(t *testing.T) {
+	half := math.Sqrt(0.5)
+	for _, x := range [][]float64{{1, 0, 0, 1}, {1, 2, 2, 1}, {3, 1, 1, 3}} {
+		_, components, _, err := linalg.PCA(test.View(t, x, 2, 2), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := test.Elements[float64](t, components); math.Abs(got[0]-half) > 1e-15 || math.Abs(got[1]+half) > 1e-15 {
+			t.Errorf("the component of %v is %v, want its first element positive", x, got)
+		}
+	}
+}
+
+func TestPCAOfHugeElements(t *testing.T) {
+	const huge = math.MaxFloat64
+	for _, c := range []struct{ x, scores, components, variance []float64 }{
+		{[]float64{huge, 1, huge, 2}, []float64{-0.5, 0.5}, []float64{0, 1}, []float64{0.5}},
+		{[]float64{huge, 1, -huge, 1}, []float64{huge, -huge}, []float64{1, 0}, []float64{math.Inf(1)}},
+	} {
+		scores, components, variance, err := linalg.PCA(test.View(t, c.x, 2, 2), 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		test.WantClose[float64](t, scores, c.scores, 1e-15*math.Abs(c.scores[0]))
+		test.WantClose[float64](t, components, c.components, 1e-15)
+		test.WantClose[float64](t, variance, c.variance, 1e-15)
+	}
+}

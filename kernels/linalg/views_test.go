@@ -2,6 +2,7 @@ package linalg_test
 
 import (
 	"errors"
+	"github.com/dlpackgo/dlpackgo/kernels/linalg"
 	"strings"
 	"testing"
 	"unsafe"
@@ -56,4 +57,19 @@ func wantShapeError(t *testing.T, err error, argument string, parts ...string) {
 			t.Errorf("message %q lacks %q", err, part)
 		}
 	}
+}
+
+func TestViewsThatAreGoneAreRefusedAsThat(t *testing.T) {
+	square := test.View(t, identity(3), 3, 3)
+	test.WantGone(t, map[string]func(x safe.View[float64]) error{
+		"matmul: a":      func(x safe.View[float64]) error { _, err := linalg.MatMul(x, square); return err },
+		"matmul: b":      func(x safe.View[float64]) error { _, err := linalg.MatMul(square, x); return err },
+		"solve: a":       func(x safe.View[float64]) error { _, err := linalg.Solve(x, square); return err },
+		"solve: b":       func(x safe.View[float64]) error { _, err := linalg.Solve(square, x); return err },
+		"svd: a":         func(x safe.View[float64]) error { _, _, _, err := linalg.SVD(x); return err },
+		"eigh: a":        func(x safe.View[float64]) error { _, _, err := linalg.Eigh(x); return err },
+		"pca: x":         func(x safe.View[float64]) error { _, _, _, err := linalg.PCA(x, 1); return err },
+		"norm: x":        func(x safe.View[float64]) error { _, err := linalg.Norm(x, 0); return err },
+		"vector_norm: x": func(x safe.View[float64]) error { _, err := linalg.VectorNorm(x, 1); return err },
+	})
 }

@@ -5,7 +5,6 @@ import (
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/gonum/stat"
 
 	"github.com/dlpackgo/dlpackgo/kernels"
 	"github.com/dlpackgo/dlpackgo/kernels/backend"
@@ -21,6 +20,9 @@ import (
 func Cov[T kernels.Real](x safe.View[T], ddof int) (*safe.Tensor, error) {
 	const function = "cov"
 	if err := wantDegrees(function, ddof); err != nil {
+		return nil, err
+	}
+	if err := operand.CheckLive(function, "x", x); err != nil {
 		return nil, err
 	}
 	if ndim := x.NDim(); ndim != 1 && ndim != 2 {
@@ -47,7 +49,7 @@ func Cov[T kernels.Real](x safe.View[T], ddof int) (*safe.Tensor, error) {
 	err = variables.Each(func(i int, lane []T) error {
 		values := centred[i*n : (i+1)*n]
 		copy(values, operand.Widen(&widened, lane))
-		floats.AddConst(-stat.Mean(values, nil), values)
+		floats.AddConst(-mean(values), values)
 		return nil
 	})
 	if err != nil {

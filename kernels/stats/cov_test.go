@@ -96,3 +96,12 @@ func TestCovRefusesTooFewObservations(t *testing.T) {
 		}
 	}
 }
+
+func TestCovOfColumnsWhoseSumOverflows(t *testing.T) {
+	x := []float64{math.MaxFloat64, 1, math.MaxFloat64, 3}
+	result, err := stats.Cov(test.View(t, x, 2, 2), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	test.WantClose[float64](t, result, []float64{0, 0, 0, 2}, 0)
+}

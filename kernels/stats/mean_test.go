@@ -219,3 +219,49 @@ func BenchmarkReductions(b *testing.B) {
 		}
 	}
 }
+
+func TestViewsThatAreGoneAreRefusedAsThat(t *testing.T) {
+	sound := test.View(t, random(9, 3), 3, 3)
+	test.WantGone(t, map[string]func(x safe.View[float64]) error{
+		"mean: x":     func(x safe.View[float64]) error { _, err := stats.Mean(x, 0); return err },
+		"var: x":      func(x safe.View[float64]) error { _, err := stats.Var(x, 0); return err },
+		"std: x":      func(x safe.View[float64]) error { _, err := stats.Std(x, 0, -1); return err },
+		"cov: x":      func(x safe.View[float64]) error { _, err := stats.Cov(x, 0); return err },
+		"quantile: x": func(x safe.View[float64]) error { _, err := stats.Quantile(x, 0.5, 1); return err },
+		"quantile: q": func(x safe.View[float64]) error { _, err := stats.Quantiles(sound, x); return err },
+	})
+}
+
+func TestMomentsOfFiniteElementsAreNeverNaN(t *testing.T) {
+	const huge = math.MaxFloat64
+	for _, c := range []struct {
+		x              []float64
+		mean, var_, sd float64
+	}{
+		{[]float64{huge, -huge, huge, -huge}, 0, math.Inf(1), huge},
+		{[]float64{huge, huge, huge}, huge, 0, 0},
+		{[]float64{-huge, -huge / 2, -huge, -huge / 2}, -0.75 * huge, math.Inf(1), huge / 4},
+		{[]float64{huge, huge, 1, -huge, -huge}, 0, math.Inf(1), huge * math.Sqrt(0.8)},
+		{[]float64{0x1p600, -0x1p600}, 0, math.Inf(1), 0x1p600},
+		{[]float64{huge, math.Inf(1)}, math.Inf(1), math.NaN(), math.NaN()},
+		{[]float64{math.Inf(1), math.Inf(-1)}, math.NaN(), math.NaN(), math.NaN()},
+	} {
+		x := test.View(t, c.x, len(c.x))
+		near := func(name string, result *safe.Tensor, err error, want float64) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := test.Elements[float64](t, result)[0]
+			if got != want && !(math.IsNaN(got) && math.IsNaN(want)) && !(math.Abs(got-want) <= 1e-15*huge && !math.IsInf(want, 0)) {
+				t.Errorf("%s of %v is %v, want %v", name, c.x, got, want)
+			}
+		}
+		result, err := stats.Mean(x)
+		near("mean", result, err, c.mean)
+		result, err = stats.Var(x, 0)
+		near("variance", result, err, c.var_)
+		result, err = stats.Std(x, 0)
+		near("standard deviation", result, err, c.sd)
+	}
+}

@@ -20,6 +20,9 @@ func Quantile[T kernels.Real](x safe.View[T], q float64, axes ...int) (*safe.Ten
 // Quantiles is Quantile for every element of q, which has shape (k,): the result has k as its first extent, followed by
 // the axes of x that remain.
 func Quantiles[T kernels.Real](x safe.View[T], q safe.View[float64], axes ...int) (*safe.Tensor, error) {
+	if err := operand.CheckLive("quantile", "q", q); err != nil {
+		return nil, err
+	}
 	if q.NDim() != 1 {
 		return nil, &kernels.ShapeError{Function: "quantile", Argument: "q", Got: q.Shape(),
 			Want: "it must be one number, or have 1 axis; flatten it"}
@@ -122,6 +125,9 @@ func interpolate[T kernels.Real](low, high T, fraction float64) T {
 		return low
 	}
 	from, to := float64(low), float64(high)
+	if math.IsInf(to-from, 0) { // the ends are further apart than any number, or infinite
+		return T(from*(1-fraction) + to*fraction)
+	}
 	if fraction < 0.5 {
 		return T(from + (to-from)*fraction)
 	}

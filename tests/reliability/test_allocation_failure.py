@@ -229,6 +229,8 @@ for _ in range(3):
     refused(lambda: dlpackgo.from_dlpack(broadcast, copy=True))
     refused(lambda: broadcast.tolist())
     refused(lambda: broadcast.__dlpack__(copy=True))
+    refused(lambda: dlpackgo.fft.rfft(np.ones(3), n=1 << 23))  # there is memory for the result, and none for the plan
+    refused(lambda: dlpackgo.fft.irfft(np.ones(3, "complex128"), n=(1 << 23) - 15))
     assert dlpackgo.zeros((1 << 20,)).copy().nbytes == 8 << 20
     assert faults.sum_of_two(np.ones(1000), np.ones(1)) == 1001
 for shape in ((2**62,), (2**63 - 1,), (2**31, 2**31, 2), (2**62, 0), (2**40, 2**22)):

@@ -15,8 +15,11 @@ type Lanes[T safe.Element] struct {
 	Length int          // elements of one lane
 }
 
-// LanesOf splits v. Without axes all of v is one lane. Errors speak of function's argument.
+// LanesOf splits v, which it refuses when it is gone. Without axes all of v is one lane. Errors speak of function's argument.
 func LanesOf[T safe.Element](function, argument string, v safe.View[T], axes ...int) (Lanes[T], error) {
+	if err := CheckLive(function, argument, v); err != nil {
+		return Lanes[T]{}, err
+	}
 	ndim := v.NDim()
 	reduced := make([]bool, ndim)
 	for _, axis := range axes {
