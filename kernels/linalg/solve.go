@@ -2,6 +2,9 @@ package linalg
 
 import (
 	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/dlpackgo/dlpackgo/kernels"
 	"github.com/dlpackgo/dlpackgo/kernels/backend"
@@ -49,8 +52,28 @@ func Solve(a, b safe.View[float64]) (*safe.Tensor, error) {
 	if len(x) == 0 {
 		return solution, nil
 	}
+	exponent := moderate(factors)
 	if reciprocal := backend.Current().Solve(n, sides, factors, x); !(reciprocal > 1/kernels.MaxCondition) {
 		return nil, results.Discard(&kernels.SingularError{Function: function, Argument: "a", Condition: 1 / reciprocal})
 	}
+	if exponent != 0 {
+		for i, v := range x {
+			x[i] = math.Ldexp(v, -exponent)
+		}
+	}
 	return solution, nil
+}
+
+// moderate divides the elements of a matrix by 2 to the exponent that it returns, so that neither norms nor their reciprocals
+// overflow. It does nothing, and returns 0, where they do not anyway.
+func moderate(a []float64) (exponent int) {
+	largest := floats.Norm(a, math.Inf(1))
+	if largest == 0 || 0x1p-500 < largest && largest < 0x1p500 {
+		return 0
+	}
+	_, exponent = math.Frexp(largest)
+	for i, v := range a {
+		a[i] = math.Ldexp(v, -exponent)
+	}
+	return exponent
 }
