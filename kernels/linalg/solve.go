@@ -52,20 +52,20 @@ func Solve(a, b safe.View[float64]) (*safe.Tensor, error) {
 	if len(x) == 0 {
 		return solution, nil
 	}
-	exponent := moderate(factors)
+	exponent := moderate(x) - moderate(factors)
 	if reciprocal := backend.Current().Solve(n, sides, factors, x); !(reciprocal > 1/kernels.MaxCondition) {
 		return nil, results.Discard(&kernels.SingularError{Function: function, Argument: "a", Condition: 1 / reciprocal})
 	}
 	if exponent != 0 {
 		for i, v := range x {
-			x[i] = math.Ldexp(v, -exponent)
+			x[i] = math.Ldexp(v, exponent)
 		}
 	}
 	return solution, nil
 }
 
-// moderate divides the elements of a matrix by 2 to the exponent that it returns, so that neither norms nor their reciprocals
-// overflow. It does nothing, and returns 0, where they do not anyway.
+// moderate divides elements by 2 to the exponent that it returns, so that neither norms nor their reciprocals overflow, nor
+// what comes of the elements on the way. It does nothing, and returns 0, where they do not anyway.
 func moderate(a []float64) (exponent int) {
 	largest := floats.Norm(a, math.Inf(1))
 	if largest == 0 || 0x1p-500 < largest && largest < 0x1p500 {
