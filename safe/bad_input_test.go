@@ -161,14 +161,20 @@ func TestOwnKeepsTheMemoryOfTheTensorThatItIsGiven(t *testing.T) {
 
 func TestOwnRefusesWhatIsLentForATimeAndReleasesAtOnce(t *testing.T) {
 	leftovers.WantNone(t)
-	data, shape, strides := count(3), []int64{3}, []int64{1}
-	d := &ffi.DLTensor{Data: unsafe.Pointer(&data[0]), Device: ffi.DLDevice{DeviceType: ffi.CPU}, NDim: 1, DType: ffi.DTFloat32,
-		Shape: &shape[0], Strides: &strides[0]}
+	m := ctest.Produce(3)
+	defer ctest.Delete(m)
 	released := 0
-	err := safe.Borrow(d, 0, func(v safe.AnyView) error {
+	own := func(v safe.AnyView) error {
 		_, err := safe.Own(v, func() { released++ })
 		return err
-	})
-	requireError(t, err, safe.ErrUnowned)
-	requireEqual(t, released, 1)
+	}
+	m.DLTensor.Strides = &m.DLTensor.Extents()[0] // of one axis, any will do
+	inC := ctest.Borrow(&m.DLTensor)
+	defer ctest.FreeAllocated(inC)
+	argument := *(*safe.AnyView)(inC)
+	requireEqual(t, argument.Flags(), 0)
+	requireError(t, own(argument), safe.ErrUnowned)
+	requireError(t, own(must(argument.Slice(0, 0, 2, 1))), safe.ErrUnowned)
+	requireError(t, safe.Borrow(&m.DLTensor, 0, own), safe.ErrUnowned)
+	requireEqual(t, released, 3)
 }

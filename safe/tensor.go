@@ -111,8 +111,8 @@ func CopyRows[T Element](rows [][]T) (*Tensor, error) {
 // Collect), or at once when Own fails. It is nil where there is nothing to release.
 //
 // Memory of the garbage collector, and that of another tensor, is kept. All other memory has to be there until release is
-// called, which cannot be promised of a view that is lent for the time of a call: one of a Scope is ErrUnowned, and one
-// that a function gets as an argument from Python has to be copied instead.
+// called, which nobody can promise of a view that is lent for the time of a call: one of a Scope is ErrUnowned, and so is
+// one that a function gets as an argument from Python.
 func Own[S AsDLTensor](src S, release func()) (*Tensor, error) {
 	if release == nil {
 		release = func() {}
@@ -151,7 +151,10 @@ func Own[S AsDLTensor](src S, release func()) (*Tensor, error) {
 // share returns the owner of the memory of v, of which an export more is counted; nil when v has no guard, so that nobody
 // said how long the memory lives.
 func (v AnyView) share() (*C.dlpackgo_owner, error) {
-	if v.meta.guard == nil {
+	switch {
+	case v.meta.traits&lentForCall != 0:
+		return nil, ErrUnowned
+	case v.meta.guard == nil:
 		return nil, nil
 	}
 	owner, current, err := v.meta.guard.held.export(v.meta.generation)

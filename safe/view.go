@@ -52,7 +52,7 @@ func (m *roomyMetadata) prepare(ndim int) *metadata {
 	return &m.metadata
 }
 
-// traits are the flags of DLPack, and one of our own.
+// traits are the flags of DLPack, and two of our own.
 type traits uint32
 
 const (
@@ -65,6 +65,9 @@ const (
 
 	// goMemory says that data points into memory of the Go runtime, which must be pinned before C may see it.
 	goMemory traits = 1 << 31
+
+	// lentForCall says that C lends the memory for the time of a call.
+	lentForCall traits = 1 << 30
 )
 
 // The views with a type embed by these aliases, so that the fields are not exported: outside of this package nobody can

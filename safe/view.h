@@ -38,6 +38,9 @@ typedef struct {
  * part of memory that Go manages what comes after that memory, which the garbage collector would not forgive. */
 #define DLPACKGO_FIRST_ADDRESS 4096
 
+/* Beside DLPack's flags: the memory is lent for the time of a call, and may be gone after it. */
+#define DLPACKGO_LENT_FOR_CALL (1u << 30)
+
 /* A guard of Go's that no view of generation 0 is good under. */
 extern const void *dlpackgo_view_ended;
 
@@ -66,7 +69,7 @@ static inline void dlpackgo_borrow(dlpackgo_borrowed *b, const DLTensor *tensor,
     m->strides_length = m->strides_capacity = tensor->ndim;
     m->device = tensor->device;
     m->dtype = tensor->dtype;
-    m->flags = (uint32_t)(flags & DLPACK_KNOWN_FLAGS);
+    m->flags = (uint32_t)(flags & DLPACK_KNOWN_FLAGS) | DLPACKGO_LENT_FOR_CALL;
     m->guard = NULL;
 }
 

@@ -28,6 +28,7 @@ var (
 	_ [0]struct{} = [unsafe.Offsetof(metadata{}.device) - unsafe.Offsetof(cMetadata.device)]struct{}{}
 	_ [0]struct{} = [unsafe.Offsetof(metadata{}.dtype) - unsafe.Offsetof(cMetadata.dtype)]struct{}{}
 	_ [0]struct{} = [unsafe.Offsetof(metadata{}.traits) - unsafe.Offsetof(cMetadata.flags)]struct{}{}
+	_ [0]struct{} = [lentForCall - C.DLPACKGO_LENT_FOR_CALL]struct{}{}
 	_ [0]struct{} = [unsafe.Offsetof(metadata{}.guard) - unsafe.Offsetof(cMetadata.guard)]struct{}{}
 	_ [0]struct{} = [unsafe.Offsetof(metadata{}.generation) - unsafe.Offsetof(cMetadata.generation)]struct{}{}
 )

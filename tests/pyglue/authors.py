@@ -472,6 +472,20 @@ def test_memory_of_the_go_heap_stays_where_it_is_while_an_export_lives() -> None
     assert collected(lambda: core._live()["owners"] == 0)
 
 
+def test_memory_that_is_lent_for_the_call_has_no_owner_and_that_of_a_tensor_is_kept() -> None:
+    array = np.arange(3.0)
+    for lent in (array, dlpackgo.from_dlpack(array), memoryview(array)):
+        with pytest.raises(ValueError, match=r"owned_view\(\).*no owner to share.*copy"):
+            go.owned_view(lent)
+    kept = go.owned_tensor(dlpackgo.from_dlpack(array))
+    address = array.ctypes.data
+    del array, lent
+    go.collect()
+    assert (kept.tolist(), kept.data_ptr) == ([0, 1, 2], address)
+    del kept
+    assert collected(lambda: core._live()["owners"] == 0)
+
+
 # --- cancellation ---
 
 

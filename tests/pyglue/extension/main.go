@@ -56,6 +56,8 @@ func init() {
 	m.Def("fill", pyglue.Args("out", "value"), pyglue.Func2R0(fill))
 	m.Def("add_into", pyglue.Args("a", "out"), pyglue.Func2R0(addInto))
 
+	m.Def("owned_view", pyglue.Args("x"), pyglue.Func1(func(x safe.AnyView) (*safe.Tensor, error) { return safe.Own(x, nil) }))
+	m.Def("owned_tensor", pyglue.Args("x"), pyglue.Func1(func(x *safe.Tensor) (*safe.Tensor, error) { return safe.Own(x, nil) }))
 	m.Def("same", pyglue.Args("x"), pyglue.Func1(echo[*safe.Tensor]))
 	m.Def("twice", pyglue.Args("x"), pyglue.Func1R2(func(x *safe.Tensor) (*safe.Tensor, *safe.Tensor, error) { return x, x, nil }))
 	m.Def("text_and_nothing", pyglue.Args("n"), pyglue.Func1R2(func(n int) (string, *safe.Tensor, error) {
