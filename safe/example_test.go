@@ -3,6 +3,7 @@ package safe_test
 import (
 	"errors"
 	"fmt"
+	"log"
 	"unsafe"
 
 	"github.com/dlpackgo/dlpackgo/ffi"
@@ -241,4 +242,57 @@ func ExampleFromDescriptor() {
 	data, _ := elements.Data()
 	fmt.Println(data)
 	// Output: [4 5 6 7]
+}
+
+func ExampleCopyRows() {
+	tensor, err := safe.CopyRows([][]float32{{1, 2}, {3, 4}, {5, 6}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer tensor.Close()
+	fmt.Println(tensor)
+	_, err = safe.CopyRows([][]float32{{1, 2}, {3}})
+	fmt.Println(err)
+	// Output:
+	// float32 (3, 2) on cpu:0
+	// safe: row 1 has 1 elements; 2 are needed; rows must be equally long
+}
+
+func ExamplePackVersioned() {
+	tensor, _ := safe.New[float32](4)
+	m, err := safe.PackVersioned(tensor) // for a consumer that keeps it
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	tensor.Close() // the consumer has a share of its own
+	fmt.Println(m.Version, m.DLTensor.Extents(), ctest.Sum(&m.DLTensor))
+	ctest.DeleteVersioned(m) // what a consumer does in the end
+	// Output: 1.3 [4] 0
+}
+
+func ExampleLendVersioned() {
+	v, _ := safe.SliceView([]float32{1, 2, 3})
+	err := safe.LendVersioned(v, func(m *ffi.DLManagedTensorVersioned) error {
+		fmt.Println(ctest.Sum(&m.DLTensor), "read-only:", m.Flags&ffi.FlagReadOnly != 0)
+		return nil
+	})
+	if err != nil {
+		fmt.Println(err)
+	}
+	// Output: 6 read-only: true
+}
+
+func ExampleSetDebug() {
+	safe.SetDebug(func(err error) { log.Print(err) }) // with the stack that lent it
+	defer safe.SetDebug(nil)
+	v, _ := safe.SliceMutView([]float32{1, 2, 3})
+	_ = safe.LendMut(v, func(m *ffi.DLManagedTensor) error {
+		ctest.Keep(m) // a library keeps what it was lent,
+		return nil
+	})
+	ctest.DeleteKept()                                      // and gives it back long after the call
+	fmt.Println(errors.Is(safe.CheckLoans(), safe.ErrKept)) // the next Lend reports it otherwise
+	// Output: true
 }
