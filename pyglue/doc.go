@@ -6,8 +6,10 @@
 //	func init() {
 //		m := pyglue.Module("linalg")
 //		m.Def("matmul", pyglue.Args("a", "b"), pyglue.Doc("The product of two matrices."),
-//			pyglue.Func2(kernels.MatMul[float64]), pyglue.Func2(kernels.MatMul[float32]))
+//			pyglue.Func2(linalg.MatMul[float64]), pyglue.Func2(linalg.MatMul[float32]))
 //	}
+//
+// Names are Python identifiers in ASCII, and stand once: Module and Def panic over a declaration that cannot work.
 //
 // Func0 to Func8 adapt functions with so many parameters that return one result and an error; Func2R0 is for functions of two
 // parameters without a result, Func2R3 for those with three. FuncContext2 is for a function with a context.Context before two.
