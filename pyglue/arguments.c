@@ -1,7 +1,6 @@
 /* Arguments: which object was passed for which parameter, and what is in it. */
 #include "calling.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,21 +25,30 @@ __attribute__((cold)) int call_complain(PyObject *kind, const call_declaration *
     return -1;
 }
 
-/* Tells the exception of the producer, which stays what it is, which argument it was. */
-static int add_subject(const call_declaration *d, int i)
+/* Tells the exception of a producer, or of a conversion, which stays what it is, which argument it was. */
+static __attribute__((cold)) int add_subject(const call_declaration *d, int i)
 {
-    char note[256];
-    snprintf(note, sizeof note, "raised for %s.%s() argument %s", d->module, d->name, d->parameters[i].name);
-    call_add_note(note);
+    pending_exception pending = exception_put_aside();
+    PyObject *who = subject(d, i), *note = who == NULL ? NULL : PyUnicode_FromFormat("raised for %U", who);
+    const char *text = note == NULL ? NULL : PyUnicode_AsUTF8AndSize(note, NULL);
+    PyErr_Clear();
+    exception_bring_back(pending);
+    if (text != NULL)
+        call_add_note(text);
+    Py_XDECREF(who);
+    Py_XDECREF(note);
     return -1;
 }
 
 /* Puts which argument it was in front of the exception that importing it raised, if that is one of ours. */
 static __attribute__((cold)) int complain_about_import(const call_declaration *d, int i)
 {
-    if (!PyErr_ExceptionMatches(PyExc_BufferError) && !PyErr_ExceptionMatches(PyExc_TypeError))
-        return -1;
-    PyObject *kind = PyErr_ExceptionMatches(PyExc_BufferError) ? PyExc_BufferError : PyExc_TypeError;
+    PyObject *kind = NULL, *const ours[] = {PyExc_BufferError, PyExc_TypeError, PyExc_ValueError};
+    for (size_t k = 0; kind == NULL && k < sizeof ours / sizeof *ours; k++)
+        if (PyErr_ExceptionMatches(ours[k]))
+            kind = ours[k];
+    if (kind == NULL)
+        return add_subject(d, i);
     pending_exception pending = exception_put_aside();
     if (exception_from_python(pending)) {
         exception_bring_back(pending);
@@ -210,10 +218,9 @@ static int take_tensor(call *c, int i)
             return complain_about_import(c->function->declaration, i);
     }
     TensorObject *tensor = (TensorObject *)object;
-    if (tensor_check_open(tensor) < 0)
-        return -1;
-    if (c->function->declaration->parameters[i].kind == KIND_TENSOR && (argument->owner = tensor_owner(tensor)) == NULL)
-        return -1;
+    bool owned = c->function->declaration->parameters[i].kind == KIND_TENSOR;
+    if (tensor_check_open(tensor) < 0 || (owned && (argument->owner = tensor_owner(tensor)) == NULL))
+        return complain_about_import(c->function->declaration, i);
     dlpackgo_borrow(&argument->tensor, &tensor->view, tensor->flags);
     tensor_hold(tensor);
     c->used[i] = tensor;
@@ -233,12 +240,62 @@ static int decode_tensor(call *c, int i)
 /* --- scalars --------------------------------------------------------------------------------------------------------
  */
 
+/* What an object looks like, as far as a message has room for it. Some have no repr: an int of more digits than Python
+ * writes is one. */
+static __attribute__((cold)) PyObject *shown(PyObject *object)
+{
+    enum { ROOM = 200 };
+    PyObject *text = PyObject_Repr(object);
+    if (text == NULL && exception_forgive(PyExc_Exception))
+        return PyUnicode_FromFormat("one of %R", (PyObject *)Py_TYPE(object));
+    if (text == NULL || PyUnicode_GetLength(text) <= ROOM)
+        return text;
+    PyObject *start = PyUnicode_Substring(text, 0, ROOM);
+    PyObject *cut = start == NULL ? NULL : PyUnicode_FromFormat("%U...", start);
+    Py_XDECREF(start);
+    Py_DECREF(text);
+    return cut;
+}
+
+/* Raises the complaint, and what was got. */
+static __attribute__((cold)) int refuse_value(PyObject *kind, const call_declaration *d, int i, const char *complaint,
+                                              const char *wanted, PyObject *object)
+{
+    PyObject *got = shown(object);
+    PyObject *text = got == NULL ? NULL : PyUnicode_FromFormat("%s %s; got %U", complaint, wanted, got);
+    Py_XDECREF(got);
+    return call_complain(kind, d, i, text);
+}
+
 static __attribute__((cold)) int refuse_scalar(const call_declaration *d, int i, const char *wanted, PyObject *object)
 {
-    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError))
-        return -1;
-    PyErr_Clear();
-    return call_complain(PyExc_TypeError, d, i, PyUnicode_FromFormat("must be %s; got %R", wanted, object));
+    if (PyErr_Occurred() && !exception_forgive(PyExc_TypeError))
+        return add_subject(d, i);
+    return refuse_value(PyExc_TypeError, d, i, "must be", wanted, object);
+}
+
+/* The same of a number that became none because it is too large, unless code of its own said so. */
+static __attribute__((cold)) int refuse_float(const call_declaration *d, int i, const char *wanted, PyObject *object)
+{
+    if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_OverflowError)) {
+        pending_exception pending = exception_put_aside();
+        if (!exception_from_python(pending)) {
+            exception_forget(pending);
+            return refuse_value(PyExc_OverflowError, d, i, "must fit", "a float of 64 bits", object);
+        }
+        exception_bring_back(pending);
+    }
+    return refuse_scalar(d, i, wanted, object);
+}
+
+static __attribute__((cold)) int refuse_text(const call_declaration *d, int i, PyObject *object)
+{
+    if (!PyUnicode_Check(object))
+        return refuse_scalar(d, i, "a string", object);
+    if (!exception_forgive(PyExc_UnicodeEncodeError))
+        return add_subject(d, i);
+    return refuse_value(PyExc_ValueError, d, i, "must be text that UTF-8 can write, which has", "no lone surrogates",
+                        object);
 }
 
 static int decode_integer(const call_declaration *d, int i, PyObject *object, int64_t *value)
@@ -250,7 +307,7 @@ static int decode_integer(const call_declaration *d, int i, PyObject *object, in
     *value = PyLong_AsLongLongAndOverflow(integer, &overflow);
     Py_DECREF(integer);
     if (overflow != 0)
-        return call_complain(PyExc_OverflowError, d, i, PyUnicode_FromFormat("must fit 64 bits; got %R", object));
+        return refuse_value(PyExc_OverflowError, d, i, "must fit", "64 bits", object);
     return 0;
 }
 
@@ -272,7 +329,7 @@ static int decode_float(const call_declaration *d, int i, PyObject *object, doub
             return refuse_scalar(d, i, "a real number", object);
     }
     *value = PyFloat_AsDouble(object);
-    return *value == -1 && PyErr_Occurred() ? refuse_scalar(d, i, "a real number", object) : 0;
+    return *value == -1 && PyErr_Occurred() ? refuse_float(d, i, "a real number", object) : 0;
 }
 
 static int decode_complex(const call_declaration *d, int i, PyObject *object, call_argument *argument)
@@ -283,7 +340,7 @@ static int decode_complex(const call_declaration *d, int i, PyObject *object, ca
     else if (kind_of_number(object) >= 0)
         number = PyObject_CallFunctionObjArgs((PyObject *)&PyComplex_Type, object, NULL);
     if (number == NULL)
-        return refuse_scalar(d, i, "a number", object);
+        return refuse_float(d, i, "a number", object);
     argument->real = PyComplex_RealAsDouble(number);
     argument->imaginary = PyComplex_ImagAsDouble(number);
     Py_DECREF(number);
@@ -319,7 +376,7 @@ static int decode_buffer(call *c, int i, PyObject *object)
         if (buffer == NULL)
             PyErr_NoMemory();
         if (!exception_forgive(PyExc_BufferError) && !exception_forgive(PyExc_ValueError)) /* NumPy's word for it */
-            return -1;
+            return add_subject(d, i);
         return call_complain(PyExc_BufferError, d, i,
                              PyUnicode_FromString("must be bytes in a row, which this buffer has not; pass bytes(x)"));
     }
@@ -346,7 +403,7 @@ static int decode_text(call *c, int i, PyObject *object)
     if (c->function->declaration->parameters[i].kind == KIND_STRING) {
         argument->text = PyUnicode_Check(object) ? PyUnicode_AsUTF8AndSize(object, &length) : NULL;
         if (argument->text == NULL)
-            return PyUnicode_Check(object) ? -1 : refuse_scalar(c->function->declaration, i, "a string", object);
+            return refuse_text(c->function->declaration, i, object);
     } else {
         if (!PyBytes_Check(object))
             return decode_buffer(c, i, object);

@@ -38,7 +38,16 @@ type raised struct {
 func (r raised) Unwrap() error { return r.error }
 
 // Raise returns err so that Python sees it as the given exception, instead of the one that the package documentation names.
-func Raise(exception Exception, err error) error { return raised{err, exception} }
+// What is none of the exceptions above is a RuntimeError. Of nil it returns nil.
+func Raise(exception Exception, err error) error {
+	if err == nil {
+		return nil
+	}
+	if exception < ValueError || exception > ImportError {
+		exception = RuntimeError
+	}
+	return raised{err, exception}
+}
 
 // exceptions says what the errors of the packages below become. Everything else is a ValueError.
 var exceptions = []struct {
@@ -72,12 +81,15 @@ func exceptionOf(err error) Exception {
 // fail writes the outcome of a call that returned an error.
 func fail(frame *C.call_frame, err error) {
 	frame.error = C.int32_t(exceptionOf(err))
-	frame.message = C.CString(err.Error())
+	frame.message = C.CString(withoutNUL(err.Error()))
 }
+
+// withoutNUL writes out the bytes at which a text ends in C.
+func withoutNUL(text string) string { return strings.ReplaceAll(text, "\x00", `\x00`) }
 
 // failWithPanic writes the outcome of a call that panicked: text and stack, one after the other.
 func failWithPanic(frame *C.call_frame, text string) {
-	text = strings.ReplaceAll(text, "\x00", `\x00`) // the stack stands behind the first NUL
+	text = withoutNUL(text) // the stack stands behind the first one
 	stack := debug.Stack()
 	message := make([]byte, 0, len(text)+len(stack)+2)
 	message = append(append(append(append(message, text...), 0), stack...), 0)

@@ -96,11 +96,27 @@ def test_errors_are_value_errors_unless_said_otherwise() -> None:
         go.fails("")
     with pytest.raises(TypeError, match="around it: told to"):
         go.fails("wrapped")
-    for odd in ("not UTF-8", "NUL"):
-        with pytest.raises(ValueError, match="told to"):
-            go.fails(odd)
-    with pytest.raises(ValueError, match="fails"):
+    with pytest.raises(ValueError, match=r"authors\.fails\(\): $"):
         go.fails("empty")
+
+
+def test_the_text_of_an_error_arrives_whole() -> None:
+    for odd, text in (
+        ("not UTF-8", "told to: \ufffd\ufffd"),
+        ("NUL", r"told to\x00and more"),
+        ("NUL first", r"\x00told to\x00"),
+    ):
+        with pytest.raises(ValueError, match="told to") as raised:
+            go.fails(odd)
+        assert str(raised.value) == f"authors.fails(): {text}"
+
+
+def test_what_is_no_exception_is_a_runtime_error_and_no_error_is_none() -> None:
+    for kind in ("no exception", "unknown exceptions"):
+        with pytest.raises(RuntimeError, match="told to") as raised:
+            go.fails(kind)
+        assert not hasattr(raised.value, "__notes__")
+    assert go.fails("no error") is None
 
 
 def test_a_text_beside_a_result_that_cannot_be_returned_is_freed() -> None:
@@ -169,14 +185,56 @@ def test_scalars_of_another_kind_are_type_errors_that_name_argument_and_value(fu
         assert repr(value) in str(refusal.value)
 
 
-def test_numbers_that_do_not_fit_and_text_that_is_none_are_refused() -> None:
-    for value in (2**63, -(2**63) - 1, 2**200):
-        with pytest.raises(OverflowError, match="argument x"):
-            go.echo_int(value)
-    with pytest.raises((ValueError, UnicodeEncodeError)):
-        go.echo_string("\ud800")
-    with pytest.raises(OverflowError):
-        go.echo_float(10**400)
+class Indexes:
+    """Stands for a number in places that take one, and has no repr."""
+
+    def __init__(self, value: int) -> None:
+        self.value = value
+
+    def __index__(self) -> int:
+        return self.value
+
+    def __repr__(self) -> str:
+        raise LookupError("no repr")
+
+
+@pytest.mark.parametrize(
+    ("function", "value", "complaint"),
+    [
+        (go.echo_int, 2**63, "must fit 64 bits; got 9223372036854775808"),
+        (go.echo_int, -(2**63) - 1, "must fit 64 bits; got -9223372036854775809"),
+        (go.echo_int64, 10**2000, "must fit 64 bits; got 1" + 199 * "0" + "..."),
+        (go.echo_int, 10**10_000, "must fit 64 bits; got one of <class 'int'>"),
+        (go.echo_int, Indexes(2**64), f"must fit 64 bits; got one of {Indexes!r}"),
+        (go.echo_float, 10**100 * 10**300, "must fit a float of 64 bits; got 1" + 199 * "0" + "..."),
+        (go.echo_float, 10**10_000, "must fit a float of 64 bits; got one of <class 'int'>"),
+        (go.echo_float, Indexes(2**2000), f"must fit a float of 64 bits; got one of {Indexes!r}"),
+        (go.echo_complex, -(10**400), "must fit a float of 64 bits; got -1" + 198 * "0" + "..."),
+        (go.echo_complex, Indexes(2**2000), f"must fit a float of 64 bits; got one of {Indexes!r}"),
+    ],
+    ids=lambda v: getattr(v, "__name__", ""),
+)  # fmt: skip
+def test_numbers_that_do_not_fit_are_overflow_errors_that_name_the_argument(
+    function: Any, value: Any, complaint: str
+) -> None:
+    with pytest.raises(OverflowError) as refusal:
+        function(value)
+    assert str(refusal.value) == f"authors.{function.__name__}() argument x {complaint}"
+
+
+def test_text_that_utf_8_cannot_write_is_refused_by_the_name_of_its_argument() -> None:
+    with pytest.raises(ValueError, match=r"authors\.echo_string\(\) argument x must be text .* got 'a\\ud800'$"):
+        go.echo_string("a\ud800")
+
+
+def test_values_without_a_short_repr_are_refused_in_few_words() -> None:
+    for function in (go.echo_string, go.echo_bytes, go.echo_bool, go.echo_float, go.echo_complex):
+        for value in (10**10_000, [0] * 100_000, Indexes(1)):
+            if function in (go.echo_float, go.echo_complex) and not isinstance(value, list):
+                continue
+            with pytest.raises(TypeError, match=f"{function.__name__}.. argument x must be") as refusal:
+                function(value)
+            assert len(str(refusal.value)) < 400
 
 
 def test_what_counts_as_a_number_is_taken() -> None:
@@ -288,8 +346,41 @@ def test_an_error_of_a_conversion_reaches_the_caller() -> None:
         __float__ = __index__
 
     for function in (go.echo_int, go.echo_float):
-        with pytest.raises(LookupError, match="no number"):
+        with pytest.raises(LookupError, match="no number") as raised:
             function(Broken())
+        assert raised.value.__notes__ == [f"raised for authors.{function.__name__}() argument x"]
+
+    class Large(float):
+        def __complex__(self) -> complex:
+            raise OverflowError("larger than I am")
+
+        __index__ = __complex__
+
+    for function in (go.echo_int, go.echo_complex):
+        with pytest.raises(OverflowError, match="larger than I am") as larger:
+            function(Large())
+        assert larger.value.__notes__ == [f"raised for authors.{function.__name__}() argument x"]
+
+
+def test_a_closed_tensor_is_refused_by_the_name_of_its_argument() -> None:
+    tensor = dlpackgo.zeros((3,))
+    tensor.close()
+    for function in (go.describe, go.same, go.name_of):
+        with pytest.raises(ValueError, match=rf"authors\.{function.__name__}\(\) argument x .*closed"):
+            function(tensor)
+
+
+def test_any_error_of_a_producer_tells_which_argument_it_was() -> None:
+    class Broken:
+        def __dlpack_device__(self) -> tuple[int, int]:
+            return 1, 0
+
+        def __dlpack__(self, **_: Any) -> Any:
+            raise LookupError("no tensor")
+
+    with pytest.raises(LookupError, match="no tensor") as raised:
+        go.describe(Broken())
+    assert raised.value.__notes__ == ["raised for authors.describe() argument x"]
 
 
 def test_optional_arguments_may_be_left_out_or_none() -> None:

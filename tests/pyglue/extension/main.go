@@ -162,6 +162,14 @@ func fails(kind string) error {
 		return errors.New("")
 	case "NUL":
 		return errors.New("told to\x00and more")
+	case "NUL first":
+		return errors.New("\x00told to\x00")
+	case "no error":
+		return pyglue.Raise(pyglue.TypeError, nil)
+	case "no exception":
+		return pyglue.Raise(0, reason)
+	case "unknown exceptions":
+		return pyglue.Raise(pyglue.ImportError+2, reason) // what a panic is marked with in C
 	}
 	return reason
 }
