@@ -11,6 +11,7 @@ import "slices"
 // Those of functions with two results end in R2, and so on; those of functions with a context.Context before their
 // parameters begin with FuncContext.
 type Func struct {
+	given      bool // false in the zero value, and when the function is nil
 	parameters []parameter
 	results    []int
 	context    bool

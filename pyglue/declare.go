@@ -8,8 +8,10 @@ import "C"
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
+	"unicode"
 	"unsafe"
 
 	_ "github.com/dlpackgo/dlpackgo/capsule" // its C side is called by ours
@@ -18,8 +20,19 @@ import (
 // PyModule is a module of the Python package, in which Go functions are declared.
 type PyModule struct{ name string }
 
-// Module returns the module with the given name below the extension module. Modules are declared in init functions.
-func Module(name string) *PyModule { return &PyModule{name} }
+// Module returns the module with the given name below the extension module. Modules are declared in init functions. It
+// panics over what Python cannot import by that name; a name that the extension module has already, such as Tensor, is an
+// ImportError.
+func Module(name string) *PyModule {
+	why := notName(name)
+	if why == "" && strings.HasPrefix(name, "__") && strings.HasSuffix(name, "__") {
+		why = "is such a name as Python gives"
+	}
+	if why != "" {
+		panic(fmt.Sprintf("pyglue: Module(%q): the name %s; choose another, such as %q", name, why, "linalg"))
+	}
+	return &PyModule{name}
+}
 
 // Option says something about a function that Def declares.
 type Option interface{ apply(*declaration) }
@@ -36,7 +49,7 @@ func Args(names ...string) Option {
 
 // Doc is the docstring, in the style of NumPy. The signature is put in front of it.
 func Doc(text string) Option {
-	return option(func(d *declaration) { d.doc = text })
+	return option(func(d *declaration) { d.doc = withoutNUL(text) })
 }
 
 // Quick marks a function that takes well under a microsecond and never waits: the GIL is kept while it runs.
@@ -74,38 +87,82 @@ var declared struct {
 }
 
 // Def declares a function under a name. One Func is needed; several are overloads that differ in the dtypes of their
-// views, and are tried in order. Def panics when the names do not fit the parameters: that is a mistake in the program,
-// found when it is first loaded.
+// views, and are tried in order. Def panics when the names do not fit the parameters, are none in Python or are taken, and
+// when a function or an option is nil: that is a mistake in the program, found when it is first loaded.
 func (m *PyModule) Def(name string, options ...Option) {
+	if m == nil {
+		panic(fmt.Sprintf("pyglue: Def(%q) of a nil module; make the module with Module", name))
+	}
 	d := &declaration{module: m.name, name: name}
-	for _, o := range options {
+	if why := notName(name); why != "" {
+		d.refuse("the name of the function %s; choose another", why)
+	}
+	for i, o := range options {
+		if o == nil {
+			d.refuse("option %d of Def, counted from 0, is nil; leave it out", i)
+		}
 		o.apply(d)
 	}
-	d.check()
+	d.checkFunctions()
+	d.checkParameters()
 	declared.Lock()
 	defer declared.Unlock()
+	if slices.ContainsFunc(declared.all, func(other *declaration) bool { return other.module == d.module && other.name == d.name }) {
+		d.refuse("the function is declared twice; choose another name, or give one Def both as overloads")
+	}
 	declared.all = append(declared.all, d)
 }
 
-func (d *declaration) check() {
+// refuse panics over a declaration that cannot work.
+func (d *declaration) refuse(format string, arguments ...any) {
+	name := d.module + "." + d.name
+	if notName(d.name) != "" {
+		name = fmt.Sprintf("%s.%q", d.module, d.name)
+	}
+	panic(fmt.Sprintf("pyglue: %s: %s", name, fmt.Sprintf(format, arguments...)))
+}
+
+func (d *declaration) checkFunctions() {
 	if len(d.overloads) == 0 {
-		panic(fmt.Sprintf("pyglue: %s.%s is declared without a function", d.module, d.name))
+		d.refuse("it is declared without a function; give Def what Func0, Func1, ... return")
 	}
-	first := d.overloads[0]
-	if len(d.parameters) != len(first.parameters) || len(d.parameters) > C.CALL_MAX_ARGUMENTS {
-		panic(fmt.Sprintf("pyglue: %s.%s has %d parameters and %d names in Args", d.module, d.name, len(first.parameters), len(d.parameters)))
-	}
-	for _, other := range d.overloads[1:] {
-		if !first.sameKinds(other) {
-			panic(fmt.Sprintf("pyglue: the overloads of %s.%s differ in more than dtypes", d.module, d.name))
+	for i, overload := range d.overloads {
+		if !overload.given {
+			d.refuse("function %d of Def, counted from 0, is nil; pass a function to Func0, Func1, ...", i)
 		}
-	}
-	for i, name := range d.parameters {
-		if _, _, hasDefault := strings.Cut(name, "="); hasDefault != first.parameters[i].optional {
-			panic(fmt.Sprintf("pyglue: parameter %q of %s.%s: a default goes with Optional, and Optional with a default", name, d.module, d.name))
+		if !overload.sameKinds(d.overloads[0]) {
+			d.refuse("its overloads differ in more than dtypes; give each Def functions of the same kinds of parameters and results")
 		}
 	}
 }
+
+func (d *declaration) checkParameters() {
+	parameters := d.overloads[0].parameters
+	if len(d.parameters) != len(parameters) || len(d.parameters) > C.CALL_MAX_ARGUMENTS {
+		d.refuse("the function has %d parameters, and Args has %d names; name each once, but for a context", len(parameters), len(d.parameters))
+	}
+	names := make([]string, len(d.parameters))
+	for i, written := range d.parameters {
+		name, value, hasDefault := strings.Cut(written, "=")
+		if why := notName(name); why != "" {
+			d.refuse("argument %q: the name %s; write it as in \"axis\", or \"axis=None\"", written, why)
+		}
+		if slices.Contains(names[:i], name) {
+			d.refuse("argument %q: the name stands twice in Args; give each argument its own", name)
+		}
+		names[i] = name
+		switch {
+		case hasDefault != parameters[i].optional:
+			d.refuse("argument %q: a default goes with Optional, and Optional with a default", written)
+		case hasDefault && (strings.TrimSpace(value) == "" || strings.ContainsFunc(value, isUnreadable)):
+			d.refuse("argument %q: the default is nothing that inspect.signature reads; write it in ASCII, as in \"axis=None\"", written)
+		case !hasDefault && i > 0 && parameters[i-1].optional:
+			d.refuse("argument %q: it is needed, and stands behind %q, which may be left out; put it in front, or make it Optional", written, d.parameters[i-1])
+		}
+	}
+}
+
+func isUnreadable(r rune) bool { return r < ' ' || r > unicode.MaxASCII }
 
 // signature returns the docstring with the line in front that Python's inspect reads.
 func (d *declaration) signature() string {

@@ -13,6 +13,7 @@ import (
 // Func0R0 adapts a function of no parameters that returns no results and an error.
 func Func0R0(f func() error) Func {
 	return Func{
+		given:      f != nil,
 		parameters: []parameter{},
 		results:    []int{},
 		call: func(frame *C.call_frame) error {
@@ -25,6 +26,7 @@ func Func0R0(f func() error) Func {
 func Func0[R1 any](f func() (R1, error)) Func {
 	r1 := encoderOf[R1]()
 	return Func{
+		given:      f != nil,
 		parameters: []parameter{},
 		results:    []int{r1.kind},
 		call: func(frame *C.call_frame) error {
@@ -42,6 +44,7 @@ func Func0R2[R1, R2 any](f func() (R1, R2, error)) Func {
 	r1 := encoderOf[R1]()
 	r2 := encoderOf[R2]()
 	return Func{
+		given:      f != nil,
 		parameters: []parameter{},
 		results:    []int{r1.kind, r2.kind},
 		call: func(frame *C.call_frame) error {
@@ -60,6 +63,7 @@ func Func0R3[R1, R2, R3 any](f func() (R1, R2, R3, error)) Func {
 	r2 := encoderOf[R2]()
 	r3 := encoderOf[R3]()
 	return Func{
+		given:      f != nil,
 		parameters: []parameter{},
 		results:    []int{r1.kind, r2.kind, r3.kind},
 		call: func(frame *C.call_frame) error {
@@ -76,6 +80,7 @@ func Func0R3[R1, R2, R3 any](f func() (R1, R2, R3, error)) Func {
 func Func1R0[P1 any](f func(P1) error) Func {
 	p1 := decoderOf[P1]()
 	return Func{
+		given:      f != nil,
 		parameters: []parameter{p1.parameter},
 		results:    []int{},
 		call: func(frame *C.call_frame) error {
@@ -89,6 +94,7 @@ func Func1[P1, R1 any](f func(P1) (R1, error)) Func {
 	p1 := decoderOf[P1]()
 	r1 := encoderOf[R1]()
 	return Func{
+		given:      f != nil,
 		parameters: []parameter{p1.parameter},
 		results:    []int{r1.kind},
 		call: func(frame *C.call_frame) error {
@@ -107,6 +113,7 @@ func Func1R2[P1, R1, R2 any](f func(P1) (R1, R2, error)) Func {
 	r1 := encoderOf[R1]()
 	r2 := encoderOf[R2]()
 	return Func{
+		given:      f != nil,
 		parameters: []parameter{p1.parameter},
 		results:    []int{r1.kind, r2.kind},
 		call: func(frame *C.call_frame) error {
@@ -126,6 +133,7 @@ func Func1R3[P1, R1, R2, R3 any](f func(P1) (R1, R2, R3, error)) Func {
 	r2 := encoderOf[R2]()
 	r3 := encoderOf[R3]()
 	return Func{
+		given:      f != nil,
 		parameters: []parameter{p1.parameter},
 		results:    []int{r1.kind, r2.kind, r3.kind},
 		call: func(frame *C.call_frame) error {
@@ -143,6 +151,7 @@ func Func2R0[P1, P2 any](f func(P1, P2) error) Func {
 	p1 := decoderOf[P1]()
 	p2 := decoderOf[P2]()
 	return Func{
+		given:      f != nil,
 		parameters: []parameter{p1.parameter, p2.parameter},
 		results:    []int{},
 		call: func(frame *C.call_frame) error {
@@ -157,6 +166,7 @@ func Func2[P1, P2, R1 any](f func(P1, P2) (R1, error)) Func {
 	p2 := decoderOf[P2]()
 	r1 := encoderOf[R1]()
 	return Func{
+		given:      f != nil,
 		parameters: []parameter{p1.parameter, p2.parameter},
 		results:    []int{r1.kind},
 		call: func(frame *C.call_frame) error {
@@ -176,6 +186,7 @@ func Func2R2[P1, P2, R1, R2 any](f func(P1, P2) (R1, R2, error)) Func {
 	r1 := encoderOf[R1]()
 	r2 := encoderOf[R2]()
 	return Func{
+		given:      f != nil,
 		parameters: []parameter{p1.parameter, p2.parameter},
 		results:    []int{r1.kind, r2.kind},
 		call: func(frame *C.call_frame) error {
@@ -196,6 +207,7 @@ func Func2R3[P1, P2, R1, R2, R3 any](f func(P1, P2) (R1, R2, R3, error)) Func {
 	r2 := encoderOf[R2]()
 	r3 := encoderOf[R3]()
 	return Func{
+		given:      f != nil,
 		parameters: []parameter{p1.parameter, p2.parameter},
 		results:    []int{r1.kind, r2.kind, r3.kind},
 		call: func(frame *C.call_frame) error {
@@ -214,6 +226,7 @@ func Func3R0[P1, P2, P3 any](f func(P1, P2, P3) error) Func {
 	p2 := decoderOf[P2]()
 	p3 := decoderOf[P3]()
 	return Func{
+		given:      f != nil,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter},
 		results:    []int{},
 		call: func(frame *C.call_frame) error {
@@ -229,6 +242,7 @@ func Func3[P1, P2, P3, R1 any](f func(P1, P2, P3) (R1, error)) Func {
 	p3 := decoderOf[P3]()
 	r1 := encoderOf[R1]()
 	return Func{
+		given:      f != nil,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter},
 		results:    []int{r1.kind},
 		call: func(frame *C.call_frame) error {
@@ -249,6 +263,7 @@ func Func3R2[P1, P2, P3, R1, R2 any](f func(P1, P2, P3) (R1, R2, error)) Func {
 	r1 := encoderOf[R1]()
 	r2 := encoderOf[R2]()
 	return Func{
+		given:      f != nil,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter},
 		results:    []int{r1.kind, r2.kind},
 		call: func(frame *C.call_frame) error {
@@ -270,6 +285,7 @@ func Func3R3[P1, P2, P3, R1, R2, R3 any](f func(P1, P2, P3) (R1, R2, R3, error))
 	r2 := encoderOf[R2]()
 	r3 := encoderOf[R3]()
 	return Func{
+		given:      f != nil,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter},
 		results:    []int{r1.kind, r2.kind, r3.kind},
 		call: func(frame *C.call_frame) error {
@@ -289,6 +305,7 @@ func Func4R0[P1, P2, P3, P4 any](f func(P1, P2, P3, P4) error) Func {
 	p3 := decoderOf[P3]()
 	p4 := decoderOf[P4]()
 	return Func{
+		given:      f != nil,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter},
 		results:    []int{},
 		call: func(frame *C.call_frame) error {
@@ -305,6 +322,7 @@ func Func4[P1, P2, P3, P4, R1 any](f func(P1, P2, P3, P4) (R1, error)) Func {
 	p4 := decoderOf[P4]()
 	r1 := encoderOf[R1]()
 	return Func{
+		given:      f != nil,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter},
 		results:    []int{r1.kind},
 		call: func(frame *C.call_frame) error {
@@ -326,6 +344,7 @@ func Func4R2[P1, P2, P3, P4, R1, R2 any](f func(P1, P2, P3, P4) (R1, R2, error))
 	r1 := encoderOf[R1]()
 	r2 := encoderOf[R2]()
 	return Func{
+		given:      f != nil,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter},
 		results:    []int{r1.kind, r2.kind},
 		call: func(frame *C.call_frame) error {
@@ -348,6 +367,7 @@ func Func4R3[P1, P2, P3, P4, R1, R2, R3 any](f func(P1, P2, P3, P4) (R1, R2, R3,
 	r2 := encoderOf[R2]()
 	r3 := encoderOf[R3]()
 	return Func{
+		given:      f != nil,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter},
 		results:    []int{r1.kind, r2.kind, r3.kind},
 		call: func(frame *C.call_frame) error {
@@ -368,6 +388,7 @@ func Func5R0[P1, P2, P3, P4, P5 any](f func(P1, P2, P3, P4, P5) error) Func {
 	p4 := decoderOf[P4]()
 	p5 := decoderOf[P5]()
 	return Func{
+		given:      f != nil,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter},
 		results:    []int{},
 		call: func(frame *C.call_frame) error {
@@ -385,6 +406,7 @@ func Func5[P1, P2, P3, P4, P5, R1 any](f func(P1, P2, P3, P4, P5) (R1, error)) F
 	p5 := decoderOf[P5]()
 	r1 := encoderOf[R1]()
 	return Func{
+		given:      f != nil,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter},
 		results:    []int{r1.kind},
 		call: func(frame *C.call_frame) error {
@@ -407,6 +429,7 @@ func Func5R2[P1, P2, P3, P4, P5, R1, R2 any](f func(P1, P2, P3, P4, P5) (R1, R2,
 	r1 := encoderOf[R1]()
 	r2 := encoderOf[R2]()
 	return Func{
+		given:      f != nil,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter},
 		results:    []int{r1.kind, r2.kind},
 		call: func(frame *C.call_frame) error {
@@ -430,6 +453,7 @@ func Func5R3[P1, P2, P3, P4, P5, R1, R2, R3 any](f func(P1, P2, P3, P4, P5) (R1,
 	r2 := encoderOf[R2]()
 	r3 := encoderOf[R3]()
 	return Func{
+		given:      f != nil,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter},
 		results:    []int{r1.kind, r2.kind, r3.kind},
 		call: func(frame *C.call_frame) error {
@@ -451,6 +475,7 @@ func Func6R0[P1, P2, P3, P4, P5, P6 any](f func(P1, P2, P3, P4, P5, P6) error) F
 	p5 := decoderOf[P5]()
 	p6 := decoderOf[P6]()
 	return Func{
+		given:      f != nil,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter},
 		results:    []int{},
 		call: func(frame *C.call_frame) error {
@@ -469,6 +494,7 @@ func Func6[P1, P2, P3, P4, P5, P6, R1 any](f func(P1, P2, P3, P4, P5, P6) (R1, e
 	p6 := decoderOf[P6]()
 	r1 := encoderOf[R1]()
 	return Func{
+		given:      f != nil,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter},
 		results:    []int{r1.kind},
 		call: func(frame *C.call_frame) error {
@@ -492,6 +518,7 @@ func Func6R2[P1, P2, P3, P4, P5, P6, R1, R2 any](f func(P1, P2, P3, P4, P5, P6) 
 	r1 := encoderOf[R1]()
 	r2 := encoderOf[R2]()
 	return Func{
+		given:      f != nil,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter},
 		results:    []int{r1.kind, r2.kind},
 		call: func(frame *C.call_frame) error {
@@ -516,6 +543,7 @@ func Func6R3[P1, P2, P3, P4, P5, P6, R1, R2, R3 any](f func(P1, P2, P3, P4, P5, 
 	r2 := encoderOf[R2]()
 	r3 := encoderOf[R3]()
 	return Func{
+		given:      f != nil,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter},
 		results:    []int{r1.kind, r2.kind, r3.kind},
 		call: func(frame *C.call_frame) error {
@@ -538,6 +566,7 @@ func Func7R0[P1, P2, P3, P4, P5, P6, P7 any](f func(P1, P2, P3, P4, P5, P6, P7) 
 	p6 := decoderOf[P6]()
 	p7 := decoderOf[P7]()
 	return Func{
+		given:      f != nil,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter, p7.parameter},
 		results:    []int{},
 		call: func(frame *C.call_frame) error {
@@ -557,6 +586,7 @@ func Func7[P1, P2, P3, P4, P5, P6, P7, R1 any](f func(P1, P2, P3, P4, P5, P6, P7
 	p7 := decoderOf[P7]()
 	r1 := encoderOf[R1]()
 	return Func{
+		given:      f != nil,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter, p7.parameter},
 		results:    []int{r1.kind},
 		call: func(frame *C.call_frame) error {
@@ -581,6 +611,7 @@ func Func7R2[P1, P2, P3, P4, P5, P6, P7, R1, R2 any](f func(P1, P2, P3, P4, P5, 
 	r1 := encoderOf[R1]()
 	r2 := encoderOf[R2]()
 	return Func{
+		given:      f != nil,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter, p7.parameter},
 		results:    []int{r1.kind, r2.kind},
 		call: func(frame *C.call_frame) error {
@@ -606,6 +637,7 @@ func Func7R3[P1, P2, P3, P4, P5, P6, P7, R1, R2, R3 any](f func(P1, P2, P3, P4, 
 	r2 := encoderOf[R2]()
 	r3 := encoderOf[R3]()
 	return Func{
+		given:      f != nil,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter, p7.parameter},
 		results:    []int{r1.kind, r2.kind, r3.kind},
 		call: func(frame *C.call_frame) error {
@@ -629,6 +661,7 @@ func Func8R0[P1, P2, P3, P4, P5, P6, P7, P8 any](f func(P1, P2, P3, P4, P5, P6, 
 	p7 := decoderOf[P7]()
 	p8 := decoderOf[P8]()
 	return Func{
+		given:      f != nil,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter, p7.parameter, p8.parameter},
 		results:    []int{},
 		call: func(frame *C.call_frame) error {
@@ -649,6 +682,7 @@ func Func8[P1, P2, P3, P4, P5, P6, P7, P8, R1 any](f func(P1, P2, P3, P4, P5, P6
 	p8 := decoderOf[P8]()
 	r1 := encoderOf[R1]()
 	return Func{
+		given:      f != nil,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter, p7.parameter, p8.parameter},
 		results:    []int{r1.kind},
 		call: func(frame *C.call_frame) error {
@@ -674,6 +708,7 @@ func Func8R2[P1, P2, P3, P4, P5, P6, P7, P8, R1, R2 any](f func(P1, P2, P3, P4, 
 	r1 := encoderOf[R1]()
 	r2 := encoderOf[R2]()
 	return Func{
+		given:      f != nil,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter, p7.parameter, p8.parameter},
 		results:    []int{r1.kind, r2.kind},
 		call: func(frame *C.call_frame) error {
@@ -700,6 +735,7 @@ func Func8R3[P1, P2, P3, P4, P5, P6, P7, P8, R1, R2, R3 any](f func(P1, P2, P3, 
 	r2 := encoderOf[R2]()
 	r3 := encoderOf[R3]()
 	return Func{
+		given:      f != nil,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter, p7.parameter, p8.parameter},
 		results:    []int{r1.kind, r2.kind, r3.kind},
 		call: func(frame *C.call_frame) error {
@@ -715,6 +751,7 @@ func Func8R3[P1, P2, P3, P4, P5, P6, P7, P8, R1, R2, R3 any](f func(P1, P2, P3, 
 // FuncContext0R0 adapts a function of no parameters behind a context that returns no results and an error.
 func FuncContext0R0(f func(context.Context) error) Func {
 	return Func{
+		given:      f != nil,
 		context:    true,
 		parameters: []parameter{},
 		results:    []int{},
@@ -728,6 +765,7 @@ func FuncContext0R0(f func(context.Context) error) Func {
 func FuncContext0[R1 any](f func(context.Context) (R1, error)) Func {
 	r1 := encoderOf[R1]()
 	return Func{
+		given:      f != nil,
 		context:    true,
 		parameters: []parameter{},
 		results:    []int{r1.kind},
@@ -746,6 +784,7 @@ func FuncContext0R2[R1, R2 any](f func(context.Context) (R1, R2, error)) Func {
 	r1 := encoderOf[R1]()
 	r2 := encoderOf[R2]()
 	return Func{
+		given:      f != nil,
 		context:    true,
 		parameters: []parameter{},
 		results:    []int{r1.kind, r2.kind},
@@ -765,6 +804,7 @@ func FuncContext0R3[R1, R2, R3 any](f func(context.Context) (R1, R2, R3, error))
 	r2 := encoderOf[R2]()
 	r3 := encoderOf[R3]()
 	return Func{
+		given:      f != nil,
 		context:    true,
 		parameters: []parameter{},
 		results:    []int{r1.kind, r2.kind, r3.kind},
@@ -782,6 +822,7 @@ func FuncContext0R3[R1, R2, R3 any](f func(context.Context) (R1, R2, R3, error))
 func FuncContext1R0[P1 any](f func(context.Context, P1) error) Func {
 	p1 := decoderOf[P1]()
 	return Func{
+		given:      f != nil,
 		context:    true,
 		parameters: []parameter{p1.parameter},
 		results:    []int{},
@@ -796,6 +837,7 @@ func FuncContext1[P1, R1 any](f func(context.Context, P1) (R1, error)) Func {
 	p1 := decoderOf[P1]()
 	r1 := encoderOf[R1]()
 	return Func{
+		given:      f != nil,
 		context:    true,
 		parameters: []parameter{p1.parameter},
 		results:    []int{r1.kind},
@@ -815,6 +857,7 @@ func FuncContext1R2[P1, R1, R2 any](f func(context.Context, P1) (R1, R2, error))
 	r1 := encoderOf[R1]()
 	r2 := encoderOf[R2]()
 	return Func{
+		given:      f != nil,
 		context:    true,
 		parameters: []parameter{p1.parameter},
 		results:    []int{r1.kind, r2.kind},
@@ -835,6 +878,7 @@ func FuncContext1R3[P1, R1, R2, R3 any](f func(context.Context, P1) (R1, R2, R3,
 	r2 := encoderOf[R2]()
 	r3 := encoderOf[R3]()
 	return Func{
+		given:      f != nil,
 		context:    true,
 		parameters: []parameter{p1.parameter},
 		results:    []int{r1.kind, r2.kind, r3.kind},
@@ -853,6 +897,7 @@ func FuncContext2R0[P1, P2 any](f func(context.Context, P1, P2) error) Func {
 	p1 := decoderOf[P1]()
 	p2 := decoderOf[P2]()
 	return Func{
+		given:      f != nil,
 		context:    true,
 		parameters: []parameter{p1.parameter, p2.parameter},
 		results:    []int{},
@@ -868,6 +913,7 @@ func FuncContext2[P1, P2, R1 any](f func(context.Context, P1, P2) (R1, error)) F
 	p2 := decoderOf[P2]()
 	r1 := encoderOf[R1]()
 	return Func{
+		given:      f != nil,
 		context:    true,
 		parameters: []parameter{p1.parameter, p2.parameter},
 		results:    []int{r1.kind},
@@ -888,6 +934,7 @@ func FuncContext2R2[P1, P2, R1, R2 any](f func(context.Context, P1, P2) (R1, R2,
 	r1 := encoderOf[R1]()
 	r2 := encoderOf[R2]()
 	return Func{
+		given:      f != nil,
 		context:    true,
 		parameters: []parameter{p1.parameter, p2.parameter},
 		results:    []int{r1.kind, r2.kind},
@@ -909,6 +956,7 @@ func FuncContext2R3[P1, P2, R1, R2, R3 any](f func(context.Context, P1, P2) (R1,
 	r2 := encoderOf[R2]()
 	r3 := encoderOf[R3]()
 	return Func{
+		given:      f != nil,
 		context:    true,
 		parameters: []parameter{p1.parameter, p2.parameter},
 		results:    []int{r1.kind, r2.kind, r3.kind},
@@ -928,6 +976,7 @@ func FuncContext3R0[P1, P2, P3 any](f func(context.Context, P1, P2, P3) error) F
 	p2 := decoderOf[P2]()
 	p3 := decoderOf[P3]()
 	return Func{
+		given:      f != nil,
 		context:    true,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter},
 		results:    []int{},
@@ -944,6 +993,7 @@ func FuncContext3[P1, P2, P3, R1 any](f func(context.Context, P1, P2, P3) (R1, e
 	p3 := decoderOf[P3]()
 	r1 := encoderOf[R1]()
 	return Func{
+		given:      f != nil,
 		context:    true,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter},
 		results:    []int{r1.kind},
@@ -965,6 +1015,7 @@ func FuncContext3R2[P1, P2, P3, R1, R2 any](f func(context.Context, P1, P2, P3) 
 	r1 := encoderOf[R1]()
 	r2 := encoderOf[R2]()
 	return Func{
+		given:      f != nil,
 		context:    true,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter},
 		results:    []int{r1.kind, r2.kind},
@@ -987,6 +1038,7 @@ func FuncContext3R3[P1, P2, P3, R1, R2, R3 any](f func(context.Context, P1, P2, 
 	r2 := encoderOf[R2]()
 	r3 := encoderOf[R3]()
 	return Func{
+		given:      f != nil,
 		context:    true,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter},
 		results:    []int{r1.kind, r2.kind, r3.kind},
@@ -1007,6 +1059,7 @@ func FuncContext4R0[P1, P2, P3, P4 any](f func(context.Context, P1, P2, P3, P4) 
 	p3 := decoderOf[P3]()
 	p4 := decoderOf[P4]()
 	return Func{
+		given:      f != nil,
 		context:    true,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter},
 		results:    []int{},
@@ -1024,6 +1077,7 @@ func FuncContext4[P1, P2, P3, P4, R1 any](f func(context.Context, P1, P2, P3, P4
 	p4 := decoderOf[P4]()
 	r1 := encoderOf[R1]()
 	return Func{
+		given:      f != nil,
 		context:    true,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter},
 		results:    []int{r1.kind},
@@ -1046,6 +1100,7 @@ func FuncContext4R2[P1, P2, P3, P4, R1, R2 any](f func(context.Context, P1, P2, 
 	r1 := encoderOf[R1]()
 	r2 := encoderOf[R2]()
 	return Func{
+		given:      f != nil,
 		context:    true,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter},
 		results:    []int{r1.kind, r2.kind},
@@ -1069,6 +1124,7 @@ func FuncContext4R3[P1, P2, P3, P4, R1, R2, R3 any](f func(context.Context, P1, 
 	r2 := encoderOf[R2]()
 	r3 := encoderOf[R3]()
 	return Func{
+		given:      f != nil,
 		context:    true,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter},
 		results:    []int{r1.kind, r2.kind, r3.kind},
@@ -1090,6 +1146,7 @@ func FuncContext5R0[P1, P2, P3, P4, P5 any](f func(context.Context, P1, P2, P3, 
 	p4 := decoderOf[P4]()
 	p5 := decoderOf[P5]()
 	return Func{
+		given:      f != nil,
 		context:    true,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter},
 		results:    []int{},
@@ -1108,6 +1165,7 @@ func FuncContext5[P1, P2, P3, P4, P5, R1 any](f func(context.Context, P1, P2, P3
 	p5 := decoderOf[P5]()
 	r1 := encoderOf[R1]()
 	return Func{
+		given:      f != nil,
 		context:    true,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter},
 		results:    []int{r1.kind},
@@ -1131,6 +1189,7 @@ func FuncContext5R2[P1, P2, P3, P4, P5, R1, R2 any](f func(context.Context, P1, 
 	r1 := encoderOf[R1]()
 	r2 := encoderOf[R2]()
 	return Func{
+		given:      f != nil,
 		context:    true,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter},
 		results:    []int{r1.kind, r2.kind},
@@ -1155,6 +1214,7 @@ func FuncContext5R3[P1, P2, P3, P4, P5, R1, R2, R3 any](f func(context.Context, 
 	r2 := encoderOf[R2]()
 	r3 := encoderOf[R3]()
 	return Func{
+		given:      f != nil,
 		context:    true,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter},
 		results:    []int{r1.kind, r2.kind, r3.kind},
@@ -1177,6 +1237,7 @@ func FuncContext6R0[P1, P2, P3, P4, P5, P6 any](f func(context.Context, P1, P2, 
 	p5 := decoderOf[P5]()
 	p6 := decoderOf[P6]()
 	return Func{
+		given:      f != nil,
 		context:    true,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter},
 		results:    []int{},
@@ -1196,6 +1257,7 @@ func FuncContext6[P1, P2, P3, P4, P5, P6, R1 any](f func(context.Context, P1, P2
 	p6 := decoderOf[P6]()
 	r1 := encoderOf[R1]()
 	return Func{
+		given:      f != nil,
 		context:    true,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter},
 		results:    []int{r1.kind},
@@ -1220,6 +1282,7 @@ func FuncContext6R2[P1, P2, P3, P4, P5, P6, R1, R2 any](f func(context.Context, 
 	r1 := encoderOf[R1]()
 	r2 := encoderOf[R2]()
 	return Func{
+		given:      f != nil,
 		context:    true,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter},
 		results:    []int{r1.kind, r2.kind},
@@ -1245,6 +1308,7 @@ func FuncContext6R3[P1, P2, P3, P4, P5, P6, R1, R2, R3 any](f func(context.Conte
 	r2 := encoderOf[R2]()
 	r3 := encoderOf[R3]()
 	return Func{
+		given:      f != nil,
 		context:    true,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter},
 		results:    []int{r1.kind, r2.kind, r3.kind},
@@ -1268,6 +1332,7 @@ func FuncContext7R0[P1, P2, P3, P4, P5, P6, P7 any](f func(context.Context, P1, 
 	p6 := decoderOf[P6]()
 	p7 := decoderOf[P7]()
 	return Func{
+		given:      f != nil,
 		context:    true,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter, p7.parameter},
 		results:    []int{},
@@ -1288,6 +1353,7 @@ func FuncContext7[P1, P2, P3, P4, P5, P6, P7, R1 any](f func(context.Context, P1
 	p7 := decoderOf[P7]()
 	r1 := encoderOf[R1]()
 	return Func{
+		given:      f != nil,
 		context:    true,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter, p7.parameter},
 		results:    []int{r1.kind},
@@ -1313,6 +1379,7 @@ func FuncContext7R2[P1, P2, P3, P4, P5, P6, P7, R1, R2 any](f func(context.Conte
 	r1 := encoderOf[R1]()
 	r2 := encoderOf[R2]()
 	return Func{
+		given:      f != nil,
 		context:    true,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter, p7.parameter},
 		results:    []int{r1.kind, r2.kind},
@@ -1339,6 +1406,7 @@ func FuncContext7R3[P1, P2, P3, P4, P5, P6, P7, R1, R2, R3 any](f func(context.C
 	r2 := encoderOf[R2]()
 	r3 := encoderOf[R3]()
 	return Func{
+		given:      f != nil,
 		context:    true,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter, p7.parameter},
 		results:    []int{r1.kind, r2.kind, r3.kind},
@@ -1363,6 +1431,7 @@ func FuncContext8R0[P1, P2, P3, P4, P5, P6, P7, P8 any](f func(context.Context, 
 	p7 := decoderOf[P7]()
 	p8 := decoderOf[P8]()
 	return Func{
+		given:      f != nil,
 		context:    true,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter, p7.parameter, p8.parameter},
 		results:    []int{},
@@ -1384,6 +1453,7 @@ func FuncContext8[P1, P2, P3, P4, P5, P6, P7, P8, R1 any](f func(context.Context
 	p8 := decoderOf[P8]()
 	r1 := encoderOf[R1]()
 	return Func{
+		given:      f != nil,
 		context:    true,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter, p7.parameter, p8.parameter},
 		results:    []int{r1.kind},
@@ -1410,6 +1480,7 @@ func FuncContext8R2[P1, P2, P3, P4, P5, P6, P7, P8, R1, R2 any](f func(context.C
 	r1 := encoderOf[R1]()
 	r2 := encoderOf[R2]()
 	return Func{
+		given:      f != nil,
 		context:    true,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter, p7.parameter, p8.parameter},
 		results:    []int{r1.kind, r2.kind},
@@ -1437,6 +1508,7 @@ func FuncContext8R3[P1, P2, P3, P4, P5, P6, P7, P8, R1, R2, R3 any](f func(conte
 	r2 := encoderOf[R2]()
 	r3 := encoderOf[R3]()
 	return Func{
+		given:      f != nil,
 		context:    true,
 		parameters: []parameter{p1.parameter, p2.parameter, p3.parameter, p4.parameter, p5.parameter, p6.parameter, p7.parameter, p8.parameter},
 		results:    []int{r1.kind, r2.kind, r3.kind},

@@ -158,8 +158,14 @@ static PyObject *submodule(PyObject *core, const char *name)
 {
     PyObject *module = PyObject_GetAttrString(core, name);
     if (module != NULL) {
-        Py_DECREF(module);
-        return module;
+        Py_DECREF(module); /* core has it */
+        if (PyModule_Check(module))
+            return module;
+        PyErr_Format(
+            PyExc_ImportError,
+            "pyglue.Module(\"%s\"): every extension module has a %s of its own, which is %R; choose another name", name,
+            name, module);
+        return NULL;
     }
     PyErr_Clear();
     PyObject *full_name = PyUnicode_FromFormat("%U.%s", core_name, name);
@@ -201,6 +207,17 @@ static PyObject *public_name(const char *module)
     return name;
 }
 
+/* Names that every module has, such as __doc__, are no names for functions; those of other functions Go has compared.
+ */
+static int add_function(PyObject *module, const call_declaration *d, PyObject *builtin)
+{
+    if (PyDict_GetItemString(PyModule_GetDict(module), d->name) == NULL)
+        return PyModule_AddObjectRef(module, d->name, builtin);
+    PyErr_Format(PyExc_ImportError, "pyglue: %s.%s: every module has a %s of its own; choose another name", d->module,
+                 d->name, d->name);
+    return -1;
+}
+
 int call_ready(PyObject *core)
 {
     core_name = PyModule_GetNameObject(core);
@@ -211,7 +228,7 @@ int call_ready(PyObject *core)
         PyObject *module = submodule(core, d->module);
         PyObject *name = module == NULL ? NULL : public_name(d->module);
         PyObject *builtin = name == NULL ? NULL : function_object(d, name);
-        int added = builtin == NULL ? -1 : PyModule_AddObjectRef(module, d->name, builtin);
+        int added = builtin == NULL ? -1 : add_function(module, d, builtin);
         Py_XDECREF(name);
         Py_XDECREF(builtin);
         if (added < 0)

@@ -5,6 +5,7 @@ Run by test_authors.py, on the extension module that is built from extension/.
 
 import array
 import gc
+import inspect
 import os
 import signal
 import threading
@@ -381,6 +382,73 @@ def test_any_error_of_a_producer_tells_which_argument_it_was() -> None:
     with pytest.raises(LookupError, match="no tensor") as raised:
         go.describe(Broken())
     assert raised.value.__notes__ == ["raised for authors.describe() argument x"]
+
+
+# --- declarations ---
+
+MISTAKES = {
+    "empty module": 'Module(""): the name is empty',
+    "dotted module": 'Module("a.b"): the name has a dot',
+    "keyword module": 'Module("class"): the name is a keyword',
+    "spaced module": 'Module("a b"): the name is no identifier',
+    "Python's module": 'Module("__file__"): the name is such a name as Python gives',
+    "nil module": 'Def("f") of a nil module; make the module with Module',
+    "twice": "authors.mistake: the function is declared twice; choose another name",
+    "twice elsewhere": "authors.mistake: the function is declared twice",
+    "empty name": 'authors."": the name of the function is empty; choose another',
+    "spaced name": 'authors."f g": the name of the function is no identifier',
+    "NUL": r'authors."f\x00g": the name of the function is no identifier',
+    "not UTF-8": r'authors."f\xff": the name of the function is no identifier',
+    "not ASCII": 'authors."größe": the name of the function is no identifier: ASCII letters',
+    "digit first": 'authors."1f": the name of the function is no identifier',
+    "keyword": 'authors."lambda": the name of the function is a keyword',
+    "nothing": "authors.f: it is declared without a function; give Def what Func0",
+    "nil function": "authors.f: function 0 of Def, counted from 0, is nil; pass a function",
+    "nil with a context": "authors.f: function 0 of Def, counted from 0, is nil",
+    "nil second function": "authors.f: function 1 of Def, counted from 0, is nil",
+    "zero Func": "authors.f: function 0 of Def, counted from 0, is nil",
+    "nil option": "authors.f: option 1 of Def, counted from 0, is nil; leave it out",
+    "argument twice": 'authors.f: argument "x": the name stands twice in Args; give each',
+    "optional twice": 'authors.f: argument "x": the name stands twice in Args',
+    "keyword argument": 'authors.f: argument "from": the name is a keyword of Python; write it as in "axis"',
+    "empty argument": 'authors.f: argument "": the name is empty',
+    "spaced argument": 'authors.f: argument "y = None": the name is no identifier',
+    "star argument": 'authors.f: argument "*x": the name is no identifier',
+    "NUL argument": r'authors.f: argument "x\x00": the name is no identifier',
+    "no default": 'authors.f: argument "y": a default goes with Optional',
+    "empty default": 'authors.f: argument "y=": the default is nothing that inspect.signature reads',
+    "NUL default": r'authors.f: argument "y=\x00": the default is nothing that inspect.signature reads',
+    "default not ASCII": """authors.f: argument "y='é'": the default is nothing that inspect.signature reads""",
+    "default too many": 'authors.f: argument "x=1": a default goes with Optional',
+    "too few names": "authors.f: the function has 2 parameters, and Args has 1 names",
+    "optional first": 'authors.f: argument "y": it is needed, and stands behind "x=None", which may be left out; put it',
+    "overloads": "authors.f: its overloads differ in more than dtypes",
+    "overloads of results": "authors.f: its overloads differ in more than dtypes",
+}
+
+
+@pytest.mark.parametrize("kind", MISTAKES)
+def test_a_declaration_that_cannot_work_panics_with_its_place_and_the_fix(kind: str) -> None:
+    said = go.mistake(kind)
+    assert said.startswith("pyglue: " + MISTAKES[kind])
+    assert ";" in said or "a default goes with" in said
+
+
+def test_every_function_has_a_signature_that_inspect_reads() -> None:
+    functions = [function for function in vars(go).values() if callable(function)]
+    assert len(functions) > 40
+    for function in functions:
+        inspect.signature(function)
+
+
+def test_a_note_has_room_for_names_of_any_length() -> None:
+    with pytest.raises(ZeroDivisionError) as raised:
+        go.long_name(type("Bad", (), {"__index__": lambda self: 1 // 0})())
+    assert raised.value.__notes__ == ["raised for authors.long_name() argument " + 300 * "x"]
+
+
+def test_a_docstring_arrives_whole() -> None:
+    assert go.says_nul.__doc__ == r"before\x00after"
 
 
 def test_optional_arguments_may_be_left_out_or_none() -> None:

@@ -69,7 +69,7 @@ func adapter(parameters, results int, withContext bool) string {
 	for i := 1; i <= results; i++ {
 		fmt.Fprintf(&b, "r%d := encoderOf[R%d]()\n", i, i)
 	}
-	b.WriteString("return Func{\n")
+	b.WriteString("return Func{\ngiven: f != nil,\n")
 	if withContext {
 		b.WriteString("context: true,\n")
 	}
