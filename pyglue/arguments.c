@@ -300,7 +300,7 @@ static __attribute__((cold)) int refuse_text(const call_declaration *d, int i, P
 
 static int decode_integer(const call_declaration *d, int i, PyObject *object, int64_t *value)
 {
-    PyObject *integer = PyBool_Check(object) ? NULL : PyNumber_Index(object);
+    PyObject *integer = PyBool_Check(object) ? NULL : number_index(object);
     if (integer == NULL)
         return refuse_scalar(d, i, "an integer", object);
     int overflow;

@@ -35,10 +35,11 @@ TensorObject *tensor_create(const int64_t *shape, int ndim, DLDataType dtype, ui
         return NULL;
     }
     dlpackgo_row_major_strides(self->view.shape, ndim, strides);
-    self->owner = dlpackgo_owner_allocate(tensor_nbytes(self), zeroed, &self->view.data);
+    int64_t nbytes = tensor_nbytes(self);
+    self->owner = dlpackgo_owner_allocate(nbytes, zeroed, &self->view.data);
     if (self->owner == NULL) {
         Py_DECREF((PyObject *)self);
-        return (TensorObject *)PyErr_NoMemory();
+        return raise_no_memory(nbytes);
     }
     tracemalloc_track(self->owner);
     return self;
@@ -81,26 +82,23 @@ static int parse_extent(PyObject *object, int axis, int64_t *extent)
     *extent = PyLong_CheckExact(object) ? PyLong_AsSsize_t(object) : -1; /* in half the time, where all is well */
     if (*extent < 0) {
         PyErr_Clear();
-        *extent = PyNumber_AsSsize_t(object, PyExc_ValueError);
+        if (extent_parse(object, axis, extent) < 0)
+            return -1;
     }
     if (*extent >= 0)
         return 0;
-    if (!PyErr_Occurred())
-        PyErr_Format(PyExc_ValueError, "shape[%d] is %lld; an extent must be 0 or more", axis, (long long)*extent);
+    PyErr_Format(PyExc_ValueError, "shape[%d] is %lld; an extent must be 0 or more", axis, (long long)*extent);
     return -1;
 }
 
 /* An extent, or a sequence of them. Returns ndim, or -1. */
 static int parse_shape(PyObject *object, int64_t shape[DLPACKGO_MAX_NDIM])
 {
-    if (PyIndex_Check(object))
+    if (PyLong_CheckExact(object))
         return parse_extent(object, 0, shape) < 0 ? -1 : 1;
-    PyObject *items = PySequence_Tuple(object);
-    if (items == NULL) {
-        if (PyErr_ExceptionMatches(PyExc_TypeError))
-            PyErr_Format(PyExc_TypeError, "a shape is an integer or a sequence of integers; got %R", object);
+    PyObject *items = integers_given(object, "a shape");
+    if (items == NULL)
         return -1;
-    }
     int ndim = (int)PyTuple_Size(items);
     if (ndim > DLPACKGO_MAX_NDIM) {
         PyErr_Format(PyExc_ValueError, "a tensor has at most %d axes; the shape has %d", DLPACKGO_MAX_NDIM, ndim);
@@ -214,13 +212,15 @@ static PyObject *create_full(PyObject *module, PyObject *const *args, Py_ssize_t
     return create_filled("full", args[1], natural, args, nargs, names);
 }
 
+static const char no_step[] = "arange() needs a step other than 0";
+
 /* How many elements there are from start to stop; -1 with an exception. */
 static int64_t float_range_length(double start, double stop, double step)
 {
     double length = (stop - start) / step;
     if (!(step != 0) || !(length < 9e18)) {
-        PyErr_SetString(PyExc_ValueError, step == 0 ? "arange() needs a step other than 0"
-                                                    : "arange() has no finite number of elements for these arguments");
+        PyErr_SetString(PyExc_ValueError,
+                        step == 0 ? no_step : "arange() has no finite number of elements for these arguments");
         return -1;
     }
     int64_t whole = length <= 0 ? 0 : (int64_t)length;
@@ -230,6 +230,12 @@ static int64_t float_range_length(double start, double stop, double step)
 /* The same of integers, which Python counts exactly. */
 static int64_t integer_range_length(PyObject *start, PyObject *stop, PyObject *step)
 {
+    int moves = PyObject_IsTrue(step);
+    if (moves <= 0) {
+        if (moves == 0)
+            PyErr_SetString(PyExc_ValueError, no_step);
+        return -1;
+    }
     PyObject *range = PyObject_CallFunctionObjArgs((PyObject *)&PyRange_Type, start, stop, step, NULL);
     int64_t length = range == NULL ? -1 : PyObject_Size(range);
     Py_XDECREF(range);
@@ -276,32 +282,63 @@ static TensorObject *filled_range(PyObject *start, PyObject *stop, PyObject *ste
     return NULL;
 }
 
-static bool is_integer(PyObject *number)
+/* A number as Python's int or float, whose arithmetic does not wrap as that of NumPy's scalars does: a new reference.
+ */
+static PyObject *real_number(PyObject *object)
 {
-    return PyIndex_Check(number) && !Tensor_Check(number);
+    int kind = number_kind(object);
+    if (kind == NUMBER_INTEGER)
+        return number_index(object);
+    if (kind == NUMBER_REAL)
+        return PyNumber_Float(object);
+    if (kind == NUMBER_BOOL) {
+        int truth = PyObject_IsTrue(object);
+        return truth < 0 ? NULL : PyLong_FromLong(truth);
+    }
+    if (kind == NUMBER_COMPLEX || exception_forgive(PyExc_TypeError))
+        PyErr_Format(PyExc_TypeError, "arange() takes real numbers for start, stop and step; got %R", object);
+    return NULL;
 }
 
-/* arange(stop), arange(start, stop), arange(start, stop, step) */
+enum { START, STOP, STEP, RANGE_COUNT };
+
+/* arange(stop), arange(start, stop), arange(start, stop, step); a stop that is None was not given. */
+static int read_range(PyObject *const *args, Py_ssize_t nargs, PyObject **range)
+{
+    bool stop_alone = nargs == 1 || args[1] == Py_None;
+    PyObject *const given[RANGE_COUNT] = {stop_alone ? NULL : args[0], stop_alone ? args[0] : args[1],
+                                          nargs == 3 ? args[2] : NULL};
+    for (int i = 0; i < RANGE_COUNT; i++) {
+        range[i] = given[i] == NULL ? PyLong_FromLong(i == STEP) : real_number(given[i]);
+        if (range[i] == NULL)
+            return -1;
+    }
+    return 0;
+}
+
+static TensorObject *read_and_fill_range(PyObject *const *args, Py_ssize_t nargs, PyObject *names, PyObject **range)
+{
+    DLDataType dtype;
+    if (read_range(args, nargs, range) < 0)
+        return NULL;
+    bool integers = true;
+    for (int i = 0; i < RANGE_COUNT; i++) integers = integers && PyLong_Check(range[i]);
+    if (parse_dtype_keyword("arange", args, nargs, names, integers ? int64 : float64, &dtype) < 0)
+        return NULL;
+    return filled_range(range[START], range[STOP], range[STEP], integers, dtype);
+}
+
 static PyObject *create_arange(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
 {
     (void)module;
-    DLDataType dtype;
     if (nargs < 1 || nargs > 3) {
         PyErr_Format(PyExc_TypeError,
                      "arange() takes stop, or start and stop, or start, stop and step; got %zd arguments", nargs);
         return NULL;
     }
-    bool integers = true;
-    for (Py_ssize_t i = 0; i < nargs; i++) integers = integers && is_integer(args[i]);
-    if (parse_dtype_keyword("arange", args, nargs, names, integers ? int64 : float64, &dtype) < 0)
-        return NULL;
-    PyObject *start = nargs == 1 ? PyLong_FromLong(0) : Py_NewRef(args[0]);
-    PyObject *step = nargs == 3 ? Py_NewRef(args[2]) : PyLong_FromLong(1);
-    TensorObject *self = NULL;
-    if (start != NULL && step != NULL)
-        self = filled_range(start, args[nargs == 1 ? 0 : 1], step, integers, dtype);
-    Py_XDECREF(start);
-    Py_XDECREF(step);
+    PyObject *range[RANGE_COUNT] = {NULL};
+    TensorObject *self = read_and_fill_range(args, nargs, names, range);
+    for (int i = 0; i < RANGE_COUNT; i++) Py_XDECREF(range[i]);
     return (PyObject *)self;
 }
 

@@ -105,19 +105,22 @@ static int parse_name(PyObject *object, DLDevice *device)
 
 int device_parse(PyObject *object, DLDevice *device)
 {
-    return PyUnicode_Check(object) ? parse_name(object, device) : device_parse_pair(object, device);
+    return PyUnicode_Check(object) ? parse_name(object, device) : device_parse_pair("device", object, device);
 }
 
-int device_parse_pair(PyObject *object, DLDevice *device)
+int device_parse_pair(const char *argument, PyObject *object, DLDevice *device)
 {
-    if (!PyTuple_Check(object) || PyTuple_Size(object) != 2) {
-        PyErr_Format(PyExc_TypeError,
-                     "a device is a pair (device_type, device_id) of integers, as __dlpack_device__() gives it; got %R",
-                     object);
-        return -1;
+    if (PyTuple_Check(object) && PyTuple_Size(object) == 2) {
+        PyObject *type = PyTuple_GetItem(object, 0), *id = PyTuple_GetItem(object, 1);
+        if (parse_int32(type, &device->device_type) == 0 && parse_int32(id, &device->device_id) == 0)
+            return 0;
+        if (!exception_forgive(PyExc_TypeError))
+            return -1;
     }
-    PyObject *type = PyTuple_GetItem(object, 0), *id = PyTuple_GetItem(object, 1);
-    return parse_int32(type, &device->device_type) < 0 ? -1 : parse_int32(id, &device->device_id);
+    PyErr_Format(PyExc_TypeError,
+                 "%s must be a pair (device_type, device_id) of integers, as __dlpack_device__() gives it; got %R",
+                 argument, object);
+    return -1;
 }
 
 static PyStructSequence_Field device_fields[] = {

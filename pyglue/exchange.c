@@ -2,6 +2,7 @@
  * going through Python. https://dmlc.github.io/dlpack/latest/c_api.html */
 #include "tensor.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "../safe/pack.h"
@@ -38,7 +39,8 @@ static int allocate(DLTensor *prototype, DLManagedTensorVersioned **out, void *e
     }
     if (*out != NULL)
         return 0;
-    set_error(error_context, "MemoryError", "dlpackgo is out of memory");
+    snprintf(message, sizeof message, "dlpackgo has no memory for %lld bytes", (long long)nbytes);
+    set_error(error_context, "MemoryError", message);
     return -1;
 }
 

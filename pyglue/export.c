@@ -3,6 +3,7 @@
 
 #include "../capsule/capsule.h"
 #include "../safe/pack.h"
+#include "calling.h"
 #include "guard.h"
 #include "numpy.h"
 #include "producer.h"
@@ -20,18 +21,22 @@ typedef struct {
 enum { STREAM, MAX_VERSION, DL_DEVICE, COPY, KEYWORD_COUNT };
 static PyObject *keywords[KEYWORD_COUNT];
 
+static int refuse_version(PyObject *object)
+{
+    PyErr_Format(PyExc_TypeError, "max_version must be None or a pair (major, minor) of integers; got %R", object);
+    return -1;
+}
+
 static int read_version(PyObject *object, bool *versioned)
 {
-    if (!PyTuple_Check(object) || PyTuple_Size(object) != 2) {
-        PyErr_Format(PyExc_TypeError, "max_version must be None or a pair (major, minor) of integers; got %R", object);
-        return -1;
-    }
+    if (!PyTuple_Check(object) || PyTuple_Size(object) != 2)
+        return refuse_version(object);
     long long parts[2];
     for (int i = 0; i < 2; i++) {
         int overflow;
         parts[i] = PyLong_AsLongLongAndOverflow(PyTuple_GetItem(object, i), &overflow);
         if (parts[i] == -1 && PyErr_Occurred())
-            return -1;
+            return exception_forgive(PyExc_TypeError) ? refuse_version(object) : -1;
         if (overflow != 0 || parts[i] < 0) {
             PyErr_Format(PyExc_ValueError, "max_version must be a version, such as (1, 0); got %R", object);
             return -1;
@@ -80,7 +85,7 @@ static int parse_keyword(export_request *request, int keyword, PyObject *value)
         return parse_max_version(value, &request->versioned);
     default:
         request->has_device = true;
-        return device_parse_pair(value, &request->device);
+        return device_parse_pair("dl_device", value, &request->device);
     }
 }
 
@@ -274,7 +279,14 @@ PyObject *tensor_numpy(PyObject *self, PyObject *unused)
         return NULL;
     bool taken;
     PyObject *array = numpy_export((TensorObject *)self, &taken);
-    return taken ? array : call_from_dlpack("numpy", "NumPy", self);
+    if (taken)
+        return array;
+    array = call_from_dlpack("numpy", "NumPy", self);
+    if (array == NULL && dtype_buffer_format(((TensorObject *)self)->view.dtype) == NULL &&
+        (PyErr_ExceptionMatches(PyExc_BufferError) || PyErr_ExceptionMatches(PyExc_RuntimeError))) /* of NumPy 1 */
+        call_add_note("NumPy itself has no such elements, and with ml_dtypes only those of whole bytes; "
+                      "tensor.tolist() gives them as Python's numbers");
+    return array;
 }
 
 /* What numpy.asarray calls for element types that the buffer protocol lacks. */

@@ -100,6 +100,18 @@ int number_kind(PyObject *object)
     return PyType_GetSlot(Py_TYPE(object), Py_nb_float) != NULL ? NUMBER_REAL : refuse(object);
 }
 
+PyObject *number_index(PyObject *object)
+{
+    if (PyIndex_Check(object))
+        return PyNumber_Index(object);
+    int kind = number_kind(object); /* the narrow integers of ml_dtypes have no __index__ */
+    if (kind == NUMBER_INTEGER)
+        return PyNumber_Long(object);
+    if (kind >= 0)
+        PyErr_Format(PyExc_TypeError, "%R is no integer", object);
+    return NULL;
+}
+
 /* --- writing ------------------------------------------------------------------------------------------------------ */
 
 /* Raises, and returns -1, for what is no number and for complex ones where reals are needed, which Python's own
@@ -150,10 +162,26 @@ static int write_float(void *at, DLDataType dtype, PyObject *value)
     return 0;
 }
 
+/* The truth of a bool counts as 0 or 1, as in Python. */
+static PyObject *integer_of(PyObject *value, DLDataType dtype)
+{
+    char name[32];
+    if (PyIndex_Check(value))
+        return PyNumber_Index(value);
+    int kind = number_kind(value);
+    if (kind == NUMBER_BOOL || kind == NUMBER_INTEGER)
+        return PyNumber_Long(value);
+    if (kind >= 0)
+        PyErr_Format(PyExc_TypeError,
+                     "%R is no integer, and dtype %s holds nothing else; pass another dtype, or round it first", value,
+                     dtype_name(dtype, name));
+    return NULL;
+}
+
 static int write_integer(void *at, DLDataType dtype, PyObject *value)
 {
     char name[32];
-    PyObject *integer = PyNumber_Index(value);
+    PyObject *integer = integer_of(value, dtype);
     if (integer == NULL)
         return -1;
     bool is_signed = dtype.code == kDLInt;

@@ -31,8 +31,12 @@ static TensorObject *raw_bytes(TensorObject *self)
  * bytearray, so that what is loaded can be written to. */
 static PyObject *picklable(TensorObject *raw, long protocol)
 {
-    if (protocol < 5)
-        return PyByteArray_FromObject((PyObject *)raw);
+    if (protocol < 5) {
+        PyObject *bytes = PyByteArray_FromObject((PyObject *)raw);
+        if (bytes == NULL && exception_forgive(PyExc_MemoryError)) /* which Python leaves without a word */
+            raise_no_memory(tensor_nbytes(raw));
+        return bytes;
+    }
     PyObject *pickle = PyImport_ImportModule("pickle");
     PyObject *buffer = pickle == NULL ? NULL : PyObject_CallMethod(pickle, "PickleBuffer", "O", raw);
     Py_XDECREF(pickle);
@@ -130,7 +134,7 @@ static int adopt_buffer(TensorObject *tensor, Py_buffer *buffer)
         }
     }
     if (tensor->owner == NULL)
-        PyErr_NoMemory();
+        raise_no_memory(nbytes);
     return tensor->owner == NULL ? -1 : 0;
 }
 

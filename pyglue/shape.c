@@ -249,11 +249,37 @@ PyObject *tensor_get_T(PyObject *object, void *unused)
     return reversed_axes(self);
 }
 
-/* Integers given one by one or as one sequence; *items is a new reference that holds them. */
-static int spread_arguments(PyObject *const *args, Py_ssize_t nargs, PyObject **items)
+PyObject *integers_given(PyObject *object, const char *what)
 {
-    if (nargs == 1 && !PyIndex_Check(args[0])) {
-        *items = PySequence_Tuple(args[0]);
+    /* Arrays have __index__ whatever their shape; it raises TypeError for all but a single integer. */
+    PyObject *single = PyIndex_Check(object) ? PyNumber_Index(object) : NULL;
+    if (single != NULL)
+        return Py_BuildValue("(N)", single);
+    if (PyErr_Occurred() && !exception_forgive(PyExc_TypeError))
+        return NULL;
+    PyObject *items = PySequence_Tuple(object);
+    if (items == NULL && exception_forgive(PyExc_TypeError))
+        PyErr_Format(PyExc_TypeError, "%s is an integer or a sequence of integers; got %R", what, object);
+    return items;
+}
+
+int extent_parse(PyObject *object, int axis, int64_t *extent)
+{
+    *extent = PyNumber_AsSsize_t(object, PyExc_ValueError);
+    if (*extent != -1 || !PyErr_Occurred())
+        return 0;
+    if (exception_forgive(PyExc_TypeError))
+        PyErr_Format(PyExc_TypeError, "shape[%d] is %R; an extent must be an integer", axis, object);
+    else if (exception_forgive(PyExc_ValueError))
+        PyErr_Format(PyExc_ValueError, "shape[%d] is %R, which is more than any memory holds", axis, object);
+    return -1;
+}
+
+/* Integers given one by one or as one sequence; *items is a new reference that holds them. what says what they are. */
+static int spread_arguments(PyObject *const *args, Py_ssize_t nargs, const char *what, PyObject **items)
+{
+    if (nargs == 1) {
+        *items = integers_given(args[0], what);
     } else {
         *items = PyTuple_New(nargs);
         for (Py_ssize_t i = 0; *items != NULL && i < nargs; i++) {
@@ -281,8 +307,11 @@ static int parse_axes(TensorObject *self, PyObject *items, int *axes)
     }
     for (int i = 0; i < ndim; i++) {
         Py_ssize_t axis = PyNumber_AsSsize_t(PyTuple_GetItem(items, i), PyExc_ValueError);
-        if (axis == -1 && PyErr_Occurred())
+        if (axis == -1 && PyErr_Occurred()) {
+            if (exception_forgive(PyExc_TypeError))
+                PyErr_Format(PyExc_TypeError, "transpose takes integers, the number of each axis once; got %R", items);
             return -1;
+        }
         if (axis < 0)
             axis += ndim;
         if (axis < 0 || axis >= ndim || seen[axis]) {
@@ -304,7 +333,7 @@ PyObject *tensor_transpose(PyObject *object, PyObject *const *args, Py_ssize_t n
         return NULL;
     if (nargs == 0 || (nargs == 1 && args[0] == Py_None))
         return reversed_axes(self);
-    if (spread_arguments(args, nargs, &items) < 0)
+    if (spread_arguments(args, nargs, "what transpose takes", &items) < 0)
         return NULL;
     int parsed = parse_axes(self, items, axes);
     Py_DECREF(items);
@@ -313,6 +342,24 @@ PyObject *tensor_transpose(PyObject *object, PyObject *const *args, Py_ssize_t n
 
 /* --- reshaping ---------------------------------------------------------------------------------------------------- */
 
+/* Extents beside one of 0 can be anything to the product of all, but not to those who measure such a tensor: here it is
+ * the validator who says no, and not only when the tensor is passed on. */
+static int check_size(const TensorObject *self, PyObject *items, viewing *v)
+{
+    DLTensor reshaped = {.data = (void *)(uintptr_t)DLPACKGO_ALIGNMENT,
+                         .device = {kDLCPU, 0},
+                         .ndim = v->ndim,
+                         .dtype = self->view.dtype,
+                         .shape = v->shape};
+    dlpackgo_fault fault;
+    if (dlpackgo_validate(&reshaped, self->flags, &fault) == 0)
+        return 0;
+    PyErr_Format(PyExc_ValueError,
+                 "cannot reshape to %R: shape[%d] is %lld, which makes more than 2^63 - 1 elements or bytes", items,
+                 fault.axis, (long long)fault.got);
+    return -1;
+}
+
 /* The new extents, with -1 worked out. */
 static int parse_shape(TensorObject *self, PyObject *items, viewing *v)
 {
@@ -320,25 +367,26 @@ static int parse_shape(TensorObject *self, PyObject *items, viewing *v)
     int unknown = -1;
     v->ndim = (int)PyTuple_Size(items);
     for (int i = 0; i < v->ndim; i++) {
-        Py_ssize_t extent = PyNumber_AsSsize_t(PyTuple_GetItem(items, i), PyExc_ValueError);
-        if (extent == -1 && PyErr_Occurred())
+        int64_t extent;
+        if (extent_parse(PyTuple_GetItem(items, i), i, &extent) < 0)
             return -1;
-        bool fits = true;
-        if (extent == -1 && unknown < 0)
+        if (extent == -1 && unknown < 0) {
             unknown = i;
-        else
-            fits = extent >= 0 && !__builtin_mul_overflow(known, (int64_t)extent, &known);
-        if (!fits) {
+            v->shape[i] = 1; /* until it is worked out */
+        } else if (extent >= 0) {
+            known = (int64_t)((uint64_t)known * (uint64_t)extent); /* what wraps is found below */
+            v->shape[i] = extent;
+        } else {
             PyErr_Format(PyExc_ValueError, "cannot reshape to %R: extents are 0 or more, and at most one is -1", items);
             return -1;
         }
-        v->shape[i] = extent;
     }
-    if (unknown >= 0 && known > 0 && numel % known == 0) {
+    if (check_size(self, items, v) < 0)
+        return -1;
+    bool fits = unknown < 0 ? known == numel : known > 0 && numel % known == 0;
+    if (fits && unknown >= 0)
         v->shape[unknown] = numel / known;
-        known = numel;
-    }
-    if (known != numel || (unknown >= 0 && v->shape[unknown] < 0)) {
+    if (!fits) {
         PyErr_Format(PyExc_ValueError, "cannot reshape %lld elements to %R", (long long)numel, items);
         return -1;
     }
@@ -387,7 +435,7 @@ PyObject *tensor_reshape(PyObject *object, PyObject *const *args, Py_ssize_t nar
 {
     TensorObject *self = (TensorObject *)object;
     PyObject *items;
-    if (tensor_check_open(self) < 0 || spread_arguments(args, nargs, &items) < 0)
+    if (tensor_check_open(self) < 0 || spread_arguments(args, nargs, "a shape", &items) < 0)
         return NULL;
     viewing v = {.source = self};
     int parsed = parse_shape(self, items, &v);

@@ -203,6 +203,14 @@ int tensor_check_host(TensorObject *self, const char *what)
     return -1;
 }
 
+void *raise_no_memory(int64_t nbytes)
+{
+    PyErr_Format(PyExc_MemoryError,
+                 "no memory for %lld bytes; close tensors that are no longer needed, or work in smaller parts",
+                 (long long)nbytes);
+    return NULL;
+}
+
 /* --- close -------------------------------------------------------------------------------------------------------- */
 
 static PyObject *tensor_close(PyObject *object, PyObject *unused)

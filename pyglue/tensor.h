@@ -50,6 +50,8 @@ TensorObject *tensor_share(TensorObject *source, int ndim);
  * tensor was closed. */
 dlpackgo_owner *tensor_owner(TensorObject *self);
 int tensor_check_open(TensorObject *self);
+/* Raises MemoryError that says how much was asked for, in the words of safe.MemoryError; returns NULL. */
+void *raise_no_memory(int64_t nbytes);
 /* Raises BufferError when the host cannot read the memory; what names the reader. */
 int tensor_check_host(TensorObject *self, const char *what);
 /* Holds the memory against close(), for a buffer that is out or for C code that reads without the GIL. */
@@ -64,6 +66,13 @@ static inline void tensor_let_go(TensorObject *self)
 static inline int64_t tensor_numel(const TensorObject *self)
 {
     return dlpackgo_numel(self->view.shape, self->view.ndim);
+}
+static inline bool tensor_is_empty(const TensorObject *self)
+{
+    for (int i = 0; i < self->view.ndim; i++)
+        if (self->view.shape[i] == 0)
+            return true;
+    return false;
 }
 static inline int64_t tensor_nbytes(const TensorObject *self)
 {
@@ -110,6 +119,11 @@ PyObject *tensor_iterate(PyObject *self);
 PyObject *tensor_get_T(PyObject *self, void *unused);
 PyObject *tensor_transpose(PyObject *self, PyObject *const *args, Py_ssize_t nargs);
 PyObject *tensor_reshape(PyObject *self, PyObject *const *args, Py_ssize_t nargs);
+/* Integers given as one or as a sequence of them, which an array along one axis is too: a new tuple. TypeError, which
+ * says of what, for everything else. */
+PyObject *integers_given(PyObject *object, const char *what);
+/* One of the extents of a shape; -1 with an exception for what is no integer. */
+int extent_parse(PyObject *object, int axis, int64_t *extent);
 
 /* --- create.c --- */
 /* Fresh row-major host memory for the shape and dtype. */
@@ -124,6 +138,8 @@ int create_ready(PyObject *module);
 enum { NUMBER_BOOL, NUMBER_INTEGER, NUMBER_REAL, NUMBER_COMPLEX, NUMBER_COUNT };
 /* Which of them an object is; -1 with TypeError for what is no number. */
 int number_kind(PyObject *object);
+/* An integer as Python's own: a new reference. TypeError for everything else. */
+PyObject *number_index(PyObject *object);
 /* What a number of this kind becomes when no dtype is given. */
 DLDataType number_natural_dtype(int kind);
 /* Writes a number as one element, of at most 16 bytes. TypeError for all but the everyday types. */
@@ -137,8 +153,10 @@ int asarray_ready(PyObject *module);
 /* --- interface.c; *found is false, and no exception set, where the object has nothing of the kind --- */
 /* A tensor on what __cuda_array_interface__ or __array_interface__ describes. */
 TensorObject *import_interface(PyObject *object, bool *found);
-/* A tensor on the memory of a numpy.ndarray whose elements are of ml_dtypes. */
+/* A tensor on the memory of a numpy.ndarray whose elements are of ml_dtypes, or of a scalar of these. */
 TensorObject *import_ml_dtypes(PyObject *array, bool *found);
+/* Whether an object is such a scalar; -1 with an exception set. */
+int is_ml_dtypes_scalar(PyObject *object);
 
 /* --- export.c --- */
 PyObject *tensor_dlpack(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names);
@@ -178,8 +196,9 @@ static inline bool device_same(DLDevice a, DLDevice b)
 }
 int device_ready(PyObject *module);
 PyObject *device_object(DLDevice device);
-int device_parse(PyObject *object, DLDevice *device);      /* a pair, or a name such as "cuda:1" */
-int device_parse_pair(PyObject *object, DLDevice *device); /* a pair, as the protocol has it */
+int device_parse(PyObject *object, DLDevice *device); /* a pair, or a name such as "cuda:1" */
+/* A pair, as the protocol has it, that was given as this argument. */
+int device_parse_pair(const char *argument, PyObject *object, DLDevice *device);
 const char *device_name(DLDevice device, char buffer[32]);
 
 /* --- descriptor.c --- */

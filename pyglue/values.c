@@ -314,8 +314,10 @@ PyObject *tensor_repr(PyObject *object)
     const char *dtype = dtype_name(self->view.dtype, dtype_buffer),
                *device = device_name(self->view.device, device_buffer);
     const char *readonly = tensor_readonly(self) ? ", readonly" : "";
-    if (dlpackgo_host_accessible(self->view.device.device_type) && tensor_numel(self) <= REPR_ELEMENTS) {
-        values = all_values(self);
+    int64_t numel = tensor_numel(self);
+    if (dlpackgo_host_accessible(self->view.device.device_type) && numel <= REPR_ELEMENTS) {
+        /* The lists in which there is nothing can be any number; the shape says how many. */
+        values = numel == 0 ? PyList_New(0) : all_values(self);
         PyErr_Clear(); /* types without a counterpart in Python are shown without values */
     }
     if (values != NULL)

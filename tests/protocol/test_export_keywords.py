@@ -209,3 +209,13 @@ def test_dlpack_device_takes_no_arguments() -> None:
     assert all(type(part) is int for part in tensor.__dlpack_device__())
     with pytest.raises(TypeError):
         tensor.__dlpack_device__(1)
+
+
+@pytest.mark.parametrize("wrong", [(1.0, 0), (1, "0"), (None, 0), 3, (1,)], ids=str)
+def test_what_is_no_pair_of_integers_is_refused_under_the_name_of_its_keyword(wrong: Any) -> None:
+    export: Any = dlpackgo.zeros(3).__dlpack__
+    for keyword in ("max_version", "dl_device"):
+        with pytest.raises(TypeError, match=f"{keyword} must be .*pair .* of integers"):
+            export(**{keyword: wrong})
+    with pytest.raises(TypeError, match="device must be a pair"):
+        dlpackgo.from_dlpack(np.zeros(3), device=wrong)

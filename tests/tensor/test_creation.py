@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from harness.abi import UINT
 from harness.dtypes import ML_DTYPES_ROWS, NUMPY_ROWS, Row
+from harness.producers import Producer
 
 import dlpackgo
 
@@ -134,6 +136,46 @@ def test_wrong_ranges_are_refused(arguments: tuple[Any, ...]) -> None:
         make(*arguments)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "values"),
+    [
+        ((np.uint8(250), 260), range(250, 260)),
+        ((0, 300, np.int8(100)), range(0, 300, 100)),
+        ((np.int8(-100), np.int8(100), np.int8(50)), range(-100, 100, 50)),
+        ((np.int32(2**31 - 2), 2**31 + 2), range(2**31 - 2, 2**31 + 2)),
+        ((np.uint64(3),), range(3)),
+        ((np.array(1), np.array(3)), range(1, 3)),
+        ((np.True_, 3), range(1, 3)),
+        ((dlpackgo.full((), 3),), range(3)),
+        ((np.float32(2**24), np.float32(2**24 + 4)), range(2**24, 2**24 + 4)),
+        ((np.float16(0), np.float16(3000), np.float16(1000)), range(0, 3000, 1000)),
+        ((2**53, 2**53 + 4.0), [2**53, 2**53, 2**53 + 2, 2**53 + 4]),  # float64 has every other integer there
+        ((Decimal("2.5"),), [0, 1, 2]),
+        ((Fraction(1, 2), 2), [0.5, 1.5]),
+    ],
+    ids=str,
+)
+def test_arange_counts_exactly_whatever_the_width_of_the_scalars(arguments: Any, values: Any) -> None:
+    assert dlpackgo.arange(*arguments).tolist() == list(values)
+
+
+@pytest.mark.parametrize("arguments", [(3, None), (3, None, 2), (0, None), (2.5, None), (3, None, -1)], ids=str)
+def test_a_stop_of_none_was_not_given(arguments: tuple[Any, ...]) -> None:
+    want: Any = np.arange(*arguments)
+    tensor = dlpackgo.arange(*arguments)
+    assert (tensor.dtype, tensor.tolist()) == (want.dtype, want.tolist())
+
+
+def test_an_unusable_argument_of_arange_is_named_in_its_own_words() -> None:
+    make: Any = dlpackgo.arange
+    for step in (0, 0.0, np.int8(0)):
+        with pytest.raises(ValueError, match=r"arange\(\) needs a step other than 0"):
+            make(0, 5, step)
+    for arguments in (("3",), (None,), (1j,), (0, 3, None), ([3],), (np.ones(2),)):
+        with pytest.raises(TypeError, match=r"arange\(\) takes real numbers for start, stop and step"):
+            make(*arguments)
+
+
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "uint64"])
 def test_values_out_of_range_are_refused(dtype: str) -> None:
     for value in (2**65, -(2**65), np.iinfo(dtype).max + 1 if dtype != "uint64" else 2**64):
@@ -226,3 +268,55 @@ def test_the_masked_element_is_no_number() -> None:
         dlpackgo.full((1,), np.ma.masked)  # type: ignore[arg-type]
     with pytest.raises(BufferError, match="masked"):
         dlpackgo.asarray([1.0, np.ma.masked])
+
+
+# --- shapes as arrays, and errors that say what to do ---
+
+
+@pytest.mark.parametrize("wrap", [np.array, dlpackgo.asarray, lambda shape: np.array(shape, "uint8")])
+def test_a_shape_may_be_an_array_of_integers(wrap: Any) -> None:
+    for make in (dlpackgo.zeros, dlpackgo.empty, dlpackgo.ones):
+        assert make(wrap([2, 3])).shape == (2, 3)
+        assert make(wrap([2])).shape == (2,)
+    assert dlpackgo.full(wrap([2, 3]), 1).shape == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("shape", "words"),
+    [(2.0, r"a shape is an integer or a sequence of integers; got 2\.0"), (None, "a shape is .* got None"),
+     (np.array(2.0), "a shape is .* got array"), ((3, 2.0), r"shape\[1\] is 2\.0; an extent must be an integer"),
+     (np.ones((2, 2), int), r"shape\[0\] is array"), ("a", r"shape\[0\] is 'a'")],
+    ids=str,
+)  # fmt: skip
+def test_a_shape_of_something_else_is_named(shape: Any, words: str) -> None:
+    with pytest.raises(TypeError, match=words):
+        dlpackgo.zeros(shape)
+
+
+def test_a_memory_error_says_how_much_was_asked_for_and_what_to_do() -> None:
+    size = 2**56  # more than any address space holds
+    for make in (
+        lambda: dlpackgo.zeros(size, dtype="uint8"),
+        lambda: dlpackgo.full(size, 1, dtype="uint8"),
+        lambda: dlpackgo.arange(size, dtype="uint8"),
+        lambda: huge().copy(),
+        lambda: huge().__dlpack__(max_version=(1, 0), copy=True),
+        lambda: dlpackgo.asarray(huge(), copy=True),
+        lambda: dlpackgo.from_dlpack(huge(), copy=True),
+        lambda: huge().__reduce_ex__(4),
+        lambda: huge()[::2].__reduce_ex__(5),
+        lambda: dlpackgo.from_dlpack(Producer((2**57,), dtype=(UINT, 8, 1))).__reduce_ex__(4),
+    ):
+        with pytest.raises(MemoryError, match=r"no memory for \d{17,} bytes; close tensors"):
+            make()
+
+
+def huge() -> dlpackgo.Tensor:
+    """A tensor of more bytes than there are, for what fails before it reads one."""
+    return dlpackgo.from_dlpack(np.broadcast_to(np.uint8(1), (2**57,)))
+
+
+def test_what_is_no_integer_is_refused_with_the_dtype_that_needs_one() -> None:
+    with pytest.raises(TypeError, match=r"1\.5 is no integer, and dtype int8 holds nothing else"):
+        dlpackgo.asarray([1.5], dtype="int8")
+    assert dlpackgo.asarray([np.True_, 2]).tolist() == [1, 2]

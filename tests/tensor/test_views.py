@@ -278,3 +278,45 @@ def test_every_float16_is_read_exactly() -> None:
     array = np.arange(2**16, dtype=np.uint16).view(np.float16)
     got, want = dlpackgo.from_dlpack(array).tolist(), array.tolist()
     assert all(g == w or (g != g and w != w) for g, w in zip(got, want, strict=True))
+
+
+# --- empty tensors ---
+
+
+@pytest.mark.parametrize("shape", [(0, 2**40, 2**40), (2**40, 2**40, 0), (-1, 2**40, 2**40), (0, 2**61)], ids=str)
+def test_an_empty_tensor_takes_no_shape_that_no_importer_takes(shape: tuple[int, ...]) -> None:
+    with pytest.raises(ValueError, match=r"cannot reshape to .*: shape\[\d\] is \d+, which makes more than 2\^63 - 1"):
+        dlpackgo.zeros(0).reshape(shape)
+    with pytest.raises(ValueError, match="larger than any memory"):
+        dlpackgo.empty([abs(extent) for extent in (*shape, 0)])  # type: ignore[arg-type]
+
+
+def test_what_reshape_gives_of_an_empty_tensor_can_be_passed_on() -> None:
+    tensor = dlpackgo.zeros(0).reshape(0, 2**59)
+    for again in (tensor.copy(), dlpackgo.from_dlpack(tensor.__dlpack__(max_version=(1, 0))), tensor[None], tensor.T.T):
+        assert again.shape[-1] == 2**59
+    assert dlpackgo.zeros(0).reshape(-1, 2).shape == (0, 2)
+    for shape in ((0, -1), (-1, 0)):
+        with pytest.raises(ValueError, match="cannot reshape 0 elements"):
+            dlpackgo.zeros(0).reshape(shape)
+
+
+# --- what shapes and axes are given as ---
+
+
+def test_shapes_and_axes_may_be_arrays_of_integers() -> None:
+    tensor = dlpackgo.arange(6)
+    for wrap in (np.array, dlpackgo.asarray, list):
+        shape: Any = wrap([2, 3])
+        axes: Any = wrap([1, 0])
+        assert tensor.reshape(shape).tolist() == [[0, 1, 2], [3, 4, 5]]
+        assert tensor.reshape(shape).transpose(axes).tolist() == [[0, 3], [1, 4], [2, 5]]
+
+
+@pytest.mark.parametrize("wrong", [2.0, None, (2.0, 3), "ab", np.ones((2, 3)), object()], ids=str)
+def test_what_is_no_shape_is_named_by_reshape(wrong: Any) -> None:
+    with pytest.raises(TypeError, match=r"a shape is an integer or a sequence|shape\[0\] is .*; an extent must be"):
+        dlpackgo.zeros(6).reshape(wrong)
+    if wrong is not None:
+        with pytest.raises(TypeError, match="transpose takes"):
+            dlpackgo.zeros((2, 3)).transpose(wrong)
