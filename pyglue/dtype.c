@@ -2,6 +2,7 @@
 #include "tensor.h"
 
 #include <stdio.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,15 +67,22 @@ static const struct {
     {kDLInt, "bhilqn"}, {kDLUInt, "BHILQNc"}, {kDLFloat, "efdg"}, {kDLComplex, "FD"}, {kDLBool, "?"},
 };
 
+/* Words for what has another name above, and who means that by them: "float" has 64 bits for Python and 32 for PyTorch.
+ * NULL: everybody who has the word. */
+static const char plain[] = "", torch[] = "torch", pyarrow[] = "pyarrow";
 static const struct {
+    const char *library;
     const char *alias;
     const char *name;
 } aliases[] = {
-    {"float", "float64"},    {"int", "int64"},  {"complex", "complex128"},
-    {"half", "float16"},     {"bool_", "bool"}, /* the scalar types of NumPy that are not called as their dtypes are: of
-                                                   NumPy 1 */
-    {"longlong", "int64"},                      /* and of both */
-    {"ulonglong", "uint64"},
+    {NULL, "half", "float16"},         {NULL, "bool_", "bool"}, /* the scalar types of NumPy that are not called as
+                                                                   their dtypes are: of NumPy 1 */
+    {NULL, "longlong", "int64"},                                /* and of both */
+    {NULL, "ulonglong", "uint64"},     {plain, "float", "float64"},    {plain, "int", "int64"},
+    {plain, "complex", "complex128"},  {torch, "float", "float32"},    {torch, "double", "float64"},
+    {torch, "short", "int16"},         {torch, "int", "int32"},        {torch, "long", "int64"},
+    {torch, "chalf", "complex32"},     {torch, "cfloat", "complex64"}, {torch, "cdouble", "complex128"},
+    {pyarrow, "halffloat", "float16"}, {pyarrow, "float", "float32"},  {pyarrow, "double", "float64"},
 };
 
 static bool same_dtype(DLDataType a, DLDataType b)
@@ -90,10 +98,11 @@ static int index_of_dtype(DLDataType dtype)
     return -1;
 }
 
-static int index_of_name(const char *name)
+/* library: whose word it is, one of those above. */
+static int index_of_name(const char *name, const char *library)
 {
     for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
-        if (strcmp(aliases[i].alias, name) == 0)
+        if (strcmp(aliases[i].alias, name) == 0 && (aliases[i].library == NULL || aliases[i].library == library))
             name = aliases[i].name;
     for (int i = 0; i < NAMED_COUNT; i++)
         if (strcmp(named[i].name, name) == 0)
@@ -153,6 +162,8 @@ PyObject *dtype_object(DLDataType dtype)
     return (PyObject *)self;
 }
 
+static PyObject *pyarrow_prefix; /* of the names of its modules */
+
 /* --- parsing ------------------------------------------------------------------------------------------------------ */
 
 /* What looks at an object that is no dtype may raise anything, and then it is none. KeyboardInterrupt and its like are
@@ -179,7 +190,36 @@ static int parse_tuple(PyObject *object, DLDataType *dtype)
     return 1;
 }
 
-static int parse_name(PyObject *text, DLDataType *dtype)
+/* A number without sign, blanks or leading zeros; 0 for everything else. */
+static long parse_number(const char *digits)
+{
+    char *end;
+    bool plain_digits = *digits >= '1' && *digits <= '9';
+    long number = plain_digits ? strtol(digits, &end, 10) : 0;
+    return plain_digits && *end == '\0' ? number : 0;
+}
+
+/* What dtype_name makes up for those without a name: "float32x4", "handle64". */
+static int parse_made_up_name(const char *name, DLDataType *dtype)
+{
+    long bits = strncmp(name, "handle", 6) == 0 ? parse_number(name + 6) : 0;
+    if (bits == 8 || bits == 16 || bits == 32 || bits == 64) {
+        *dtype = (DLDataType){kDLOpaqueHandle, (uint8_t)bits, 1};
+        return 1;
+    }
+    const char *last = strrchr(name, 'x');
+    long lanes = last == NULL ? 0 : parse_number(last + 1);
+    for (int i = 0; i < NAMED_COUNT && lanes >= 2 && lanes <= UINT16_MAX; i++)
+        if (named[i].dtype.lanes == 1 && strlen(named[i].name) == (size_t)(last - name) &&
+            strncmp(named[i].name, name, (size_t)(last - name)) == 0) {
+            *dtype = named[i].dtype;
+            dtype->lanes = (uint16_t)lanes;
+            return 1;
+        }
+    return 0;
+}
+
+static int parse_name(PyObject *text, const char *library, DLDataType *dtype)
 {
     Py_ssize_t size;
     const char *name = PyUnicode_AsUTF8AndSize(text, &size);
@@ -187,13 +227,34 @@ static int parse_name(PyObject *text, DLDataType *dtype)
         return forgive();
     if (strlen(name) != (size_t)size)
         return 0;
-    if (strncmp(name, "torch.", 6) == 0)
+    if (strncmp(name, "torch.", 6) == 0) {
         name += 6;
-    int i = index_of_name(name);
+        library = torch;
+    }
+    int i = index_of_name(name, library);
     if (i < 0)
-        return 0;
+        return parse_made_up_name(name, dtype);
     *dtype = named[i].dtype;
     return 1;
+}
+
+/* Whose words an object speaks: those of plain names for Python's own types, else of the library of its type. -1 with
+ * an exception that has nothing to do with it. */
+static int find_library(PyObject *object, const char **library)
+{
+    *library = NULL;
+    if (object == (PyObject *)&PyFloat_Type || object == (PyObject *)&PyLong_Type ||
+        object == (PyObject *)&PyComplex_Type) {
+        *library = plain;
+        return 0;
+    }
+    PyObject *module = PyObject_GetAttrString((PyObject *)Py_TYPE(object), "__module__");
+    if (module == NULL)
+        return forgive();
+    if (PyUnicode_Check(module) && PyUnicode_Tailmatch(module, pyarrow_prefix, 0, PY_SSIZE_T_MAX, -1) == 1)
+        *library = pyarrow;
+    Py_DECREF(module);
+    return forgive();
 }
 
 /* NumPy's and TensorFlow's dtypes have a name, which says nothing of the byte order. 1 with a new reference, or NULL
@@ -225,7 +286,7 @@ static int parse_quietly(PyObject *object, DLDataType *dtype)
         return 1;
     }
     if (PyUnicode_Check(object))
-        return parse_name(object, dtype);
+        return parse_name(object, plain, dtype);
     if (PyTuple_Check(object))
         return parse_tuple(object, dtype);
     PyObject *text;
@@ -234,7 +295,8 @@ static int parse_quietly(PyObject *object, DLDataType *dtype)
         return readable;
     if (text == NULL && (text = PyObject_Str(object)) == NULL) /* torch.float32 */
         return forgive();
-    int parsed = parse_name(text, dtype);
+    const char *library;
+    int parsed = find_library(object, &library) < 0 ? -1 : parse_name(text, library, dtype);
     Py_DECREF(text);
     return parsed;
 }
@@ -382,7 +444,8 @@ static PyType_Spec dtype_spec = {
 int dtype_ready(PyObject *module)
 {
     DType_Type = (PyTypeObject *)PyType_FromSpec(&dtype_spec);
-    if (DType_Type == NULL)
+    pyarrow_prefix = PyUnicode_InternFromString("pyarrow.");
+    if (DType_Type == NULL || pyarrow_prefix == NULL)
         return -1;
     for (int i = 0; i < NAMED_COUNT; i++) {
         DTypeObject *self = PyObject_New(DTypeObject, DType_Type);

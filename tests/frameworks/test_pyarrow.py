@@ -53,3 +53,13 @@ def test_buffers_are_shared_both_ways(pa: Any) -> None:
 def test_a_column_of_a_table_goes_through_go(pa: Any) -> None:
     table = pa.table({"x": np.arange(5.0)})
     assert dlpackgo.stats.mean(table["x"].chunk(0)) == 2
+
+
+def test_its_types_are_dtypes_of_the_same_meaning(pa: Any) -> None:
+    for theirs, name in ((pa.float16(), "float16"), (pa.float32(), "float32"), (pa.float64(), "float64"),
+                         (pa.int32(), "int32"), (pa.uint8(), "uint8")):  # fmt: skip
+        assert dlpackgo.DType(theirs).name == name
+        assert dlpackgo.from_dlpack(pa.array([1], theirs)).dtype == theirs
+    for theirs in (pa.string(), pa.date32(), pa.list_(pa.float32()), pa.decimal128(3)):
+        with pytest.raises(TypeError, match="no element type"):
+            dlpackgo.DType(theirs)

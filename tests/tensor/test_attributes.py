@@ -81,6 +81,62 @@ def test_a_dtype_equals_scalar_types_of_every_name(scalar_type: Any, name: str) 
     assert dlpackgo.zeros(1, dtype=scalar_type).dtype == dtype
 
 
+def foreign(module: str, **attributes: Any) -> Any:
+    """A dtype of another library, known by its text or its name."""
+    return type("DataType", (), {"__module__": module, **attributes})()
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("float", "float32"), ("double", "float64"), ("half", "float16"), ("short", "int16"), ("int", "int32"),
+     ("long", "int64"), ("chalf", "complex32"), ("cfloat", "complex64"), ("cdouble", "complex128"),
+     ("bfloat16", "bfloat16"), ("bool", "bool")],
+)  # fmt: skip
+def test_a_word_of_torch_means_what_torch_means_by_it(text: str, name: str) -> None:
+    assert dlpackgo.DType(f"torch.{text}").name == name
+    assert dlpackgo.DType(foreign("torch", __str__=lambda _: f"torch.{text}")).name == name
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("float", "float32"), ("double", "float64"), ("halffloat", "float16"), ("int64", "int64"), ("uint8", "uint8")],
+)
+def test_a_word_of_pyarrow_means_what_pyarrow_means_by_it(text: str, name: str) -> None:
+    theirs = foreign("pyarrow.lib", __str__=lambda _: text)
+    assert dlpackgo.DType(theirs).name == name
+    assert dlpackgo.zeros(1, dtype=theirs).dtype == name
+    assert dlpackgo.DType(name) == theirs
+
+
+def test_a_word_of_another_library_that_has_two_meanings_is_refused() -> None:
+    for word in ("float", "int", "complex", "double", "long"):
+        for theirs in (
+            foreign("elsewhere", __str__=lambda _, word=word: word),
+            foreign("tinygrad.dtype", name=word),
+            type(word, (), {}),
+        ):
+            with pytest.raises(TypeError, match="no element type"):
+                dlpackgo.DType(theirs)
+            assert dlpackgo.DType("float64") != theirs
+    assert [dlpackgo.DType(word).name for word in ("float", "int")] == ["float64", "int64"]  # as NumPy has them
+
+
+@pytest.mark.parametrize("triple", [(2, 32, 4), (0, 8, 3), (1, 8, 65535), (0, 4, 2), (17, 4, 2), (3, 64, 1), (3, 8, 1)])
+def test_the_text_of_a_dtype_is_parsed_again(triple: tuple[int, int, int]) -> None:
+    dtype = dlpackgo.DType(triple)
+    assert dlpackgo.DType(str(dtype)) == dtype
+    assert dlpackgo.zeros(2, dtype=str(dtype)).dtype == dtype
+
+
+@pytest.mark.parametrize(
+    "text", ["x4", "float32x", "float32x1", "float32x0", "float32x04", "float32x-4", "float32x 4", "float32x4 ",
+             "float32x65536", "float32x4x2", "handle", "handle7", "handle064", "handle64x2", "floatx4"]
+)  # fmt: skip
+def test_a_text_that_no_dtype_has_is_refused(text: str) -> None:
+    with pytest.raises(TypeError, match="no element type"):
+        dlpackgo.DType(text)
+
+
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_a_dtype_has_a_name_and_its_dlpack_fields(row: Row) -> None:
     dtype = dlpackgo.DType(row.name)
@@ -145,6 +201,8 @@ def test_a_device_is_the_pair_with_names() -> None:
         (lambda: dlpackgo.zeros((2, 3), dtype="float32"), ("Tensor", "(2, 3)", "float32", "cpu")),
         (lambda: dlpackgo.zeros(()), ("()", "float64")),
         (lambda: dlpackgo.zeros((0, 3)), ("(0, 3)",)),
+        (lambda: dlpackgo.zeros((10**6, 0)), ("[]", "(1000000, 0)")),
+        (lambda: dlpackgo.zeros((1000, 1000, 0)), ("[]", "(1000, 1000, 0)")),
         (lambda: dlpackgo.zeros((1000, 1000)), ("(1000, 1000)",)),
         (lambda: dlpackgo.from_dlpack(Producer((3,), flags=1)), ("read",)),
         (lambda: dlpackgo.from_dlpack(Producer((3,), dtype=(4, 16, 1))), ("bfloat16",)),
