@@ -130,10 +130,29 @@ static PyTypeObject *import_tensor_type(void)
 
 static bool walks_backwards(const TensorObject *tensor)
 {
-    for (int i = 0; i < tensor->view.ndim; i++)
+    for (int i = 0; i < tensor->view.ndim && !tensor_is_empty(tensor); i++)
         if (tensor->view.strides[i] < 0 && tensor->view.shape[i] > 1)
             return true;
     return false;
+}
+
+/* Of some devices that it has not, torch gives the memory back twice, or crashes later. */
+static int check_device(const TensorObject *tensor)
+{
+    char name[32];
+    PyObject *module = PyImport_ImportModule("dlpackgo._refusals");
+    PyObject *answer = module == NULL
+                           ? NULL
+                           : PyObject_CallMethod(module, "torch_has_device", "i", (int)tensor->view.device.device_type);
+    int has = answer == NULL ? -1 : PyObject_IsTrue(answer);
+    Py_XDECREF(module);
+    Py_XDECREF(answer);
+    if (has == 0)
+        PyErr_Format(PyExc_BufferError,
+                     "this tensor lies on %s, where the installed PyTorch cannot use it; pass a copy on the host: "
+                     "dlpackgo.from_dlpack(x, device='cpu').torch()",
+                     device_name(tensor->view.device, name));
+    return has > 0 ? 0 : -1;
 }
 
 PyObject *torch_export(TensorObject *tensor, bool *taken)
@@ -144,8 +163,12 @@ PyObject *torch_export(TensorObject *tensor, bool *taken)
                         "torch tensors have no negative strides; pass on a copy: tensor.copy().torch()");
         return NULL;
     }
-    /* About memory on a device, or read-only, torch.from_dlpack has more to say than the table. */
-    bool plain = tensor->view.device.device_type == kDLCPU && tensor->flags == 0;
+    if (tensor->view.device.device_type != kDLCPU && check_device(tensor) < 0)
+        return NULL;
+    /* About memory on a device, or read-only, torch.from_dlpack has more to say than the table. What torch cannot take,
+     * its table neither takes over, as the standard has it, nor gives back. */
+    bool plain =
+        tensor->view.device.device_type == kDLCPU && tensor->flags == 0 && torch_native_has(tensor->view.dtype);
     PyTypeObject *type = plain ? import_tensor_type() : NULL;
     if (type == NULL && PyErr_Occurred())
         return NULL;

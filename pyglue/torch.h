@@ -29,6 +29,9 @@ static inline bool torch_native_takes(PyObject *object)
 /* For tensors that torch_native_takes: whether this one is in none of the states. */
 bool torch_native_is_plain(PyObject *tensor);
 
+/* Whether every torch that has an exchange API takes elements of this type. */
+bool torch_native_has(DLDataType dtype);
+
 /* Describes a plain strided tensor on the host, over shape and strides that are torch's own. False, without an
  * exception, for every other. Runs none of Python's code. */
 bool torch_native_describe(PyObject *tensor, DLTensor *view);

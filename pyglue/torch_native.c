@@ -27,6 +27,26 @@ static struct {
     size_t offset; /* of the at::Tensor in a torch.Tensor; it is a pointer to the c10::TensorImpl */
 } native;
 
+/* The dtypes that torch had before it had an exchange API. */
+static const struct {
+    const char *name;
+    DLDataType dtype;
+} known[] = {
+    {"float32", {kDLFloat, 32, 1}},   {"float64", {kDLFloat, 64, 1}},     {"float16", {kDLFloat, 16, 1}},
+    {"bfloat16", {kDLBfloat, 16, 1}}, {"bool", {kDLBool, 8, 1}},          {"int8", {kDLInt, 8, 1}},
+    {"int16", {kDLInt, 16, 1}},       {"int32", {kDLInt, 32, 1}},         {"int64", {kDLInt, 64, 1}},
+    {"uint8", {kDLUInt, 8, 1}},       {"uint16", {kDLUInt, 16, 1}},       {"uint32", {kDLUInt, 32, 1}},
+    {"uint64", {kDLUInt, 64, 1}},     {"complex64", {kDLComplex, 64, 1}}, {"complex128", {kDLComplex, 128, 1}},
+};
+
+bool torch_native_has(DLDataType dtype)
+{
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (memcmp(&known[i].dtype, &dtype, sizeof dtype) == 0)
+            return true;
+    return false;
+}
+
 /* By torch's own numbers; bits 0 for what is left to the exchange API. */
 enum { DTYPE_COUNT = 64 };
 static DLDataType dtypes[DTYPE_COUNT];
@@ -108,16 +128,6 @@ static int32_t find_number(void *library, const char *name)
 
 static void find_dtypes(void *library)
 {
-    static const struct {
-        const char *name;
-        DLDataType dtype;
-    } known[] = {
-        {"bool", {kDLBool, 8, 1}},      {"int8", {kDLInt, 8, 1}},           {"int16", {kDLInt, 16, 1}},
-        {"int32", {kDLInt, 32, 1}},     {"int64", {kDLInt, 64, 1}},         {"uint8", {kDLUInt, 8, 1}},
-        {"uint16", {kDLUInt, 16, 1}},   {"uint32", {kDLUInt, 32, 1}},       {"uint64", {kDLUInt, 64, 1}},
-        {"float16", {kDLFloat, 16, 1}}, {"bfloat16", {kDLBfloat, 16, 1}},   {"float32", {kDLFloat, 32, 1}},
-        {"float64", {kDLFloat, 64, 1}}, {"complex64", {kDLComplex, 64, 1}}, {"complex128", {kDLComplex, 128, 1}},
-    };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         char name[40] = "aoti_torch_dtype_";
         strcat(name, known[i].name);

@@ -87,6 +87,23 @@ TORCH: tuple[tuple[Test, str], ...] = (
     (lambda t: t._is_zerotensor(), "it is a zero tensor of autograd, which holds no zeros; pass tensor.clone()"),
 )
 
+# Which module of torch serves the devices of a DLDeviceType.
+TORCH_DEVICES = {2: "cuda", 8: "mps", 10: "cuda", 12: "privateuseone", 14: "xpu", 17: "maia"}
+
+
+def torch_has_device(device_type: int) -> bool:
+    """Whether torch can make a tensor of memory on a device of this type. Where torch is not installed, it says so later."""
+    try:
+        import torch
+    except ImportError:
+        return True
+    name = TORCH_DEVICES.get(device_type)
+    if name == "privateuseone":
+        name = torch._C._get_privateuse1_backend_name()
+    module = None if name is None else getattr(torch, name, None)
+    return module is not None and bool(module.is_available())
+
+
 # Asked where the tensor turned out to have no memory.
 WITHOUT_MEMORY: tuple[tuple[Test, str], ...] = (
     *TORCH,
@@ -102,6 +119,21 @@ NUMPY: tuple[tuple[Test, str], ...] = (
     (
         lambda a: a.dtype.type.__module__ == "ml_dtypes" and a.dtype.isnative,
         "NumPy exports no dtypes of ml_dtypes; dlpackgo.asarray(array) shares them without a copy",
+    ),
+    (lambda a: a.dtype.names is not None, "it has fields, each of which is an array; pass array[{field!r}]"),
+    (
+        lambda a: not a.dtype.isnative,
+        "its bytes are in the other order; pass array.astype(array.dtype.newbyteorder('='))",
+    ),
+    (lambda a: a.dtype.kind in "mM", "dates and times are numbers underneath; pass array.view('int64')"),
+    (lambda a: a.dtype.kind == "O", "it holds Python objects; where they are numbers, pass array.astype('float64')"),
+    (lambda a: a.dtype.kind == "V", "its elements are bytes without a meaning; pass array.view('uint8')"),
+    (lambda a: a.dtype.kind in "SUT", "it holds text; where that is of numbers, pass array.astype('float64')"),
+    (lambda a: a.dtype.char == "g", "DLPack has no long double; pass array.astype('float64')"),
+    (lambda a: a.dtype.char == "G", "DLPack has no long double; pass array.astype('complex128')"),
+    (
+        lambda a: any(stride % a.itemsize for stride in a.strides),
+        "its elements do not lie whole elements apart; pass array.copy()",
     ),
 )
 
@@ -123,6 +155,7 @@ def explain(array: Any, without_memory: bool) -> str | None:
     if without_memory:
         return f"this torch tensor has no memory of its own: {next(_apply(WITHOUT_MEMORY, array))}"
     if _named("ndarray")(array):
-        return next(_apply(NUMPY, array), None)
+        words = next(_apply(NUMPY, array), None)
+        return words and words.format(field=next(iter(array.dtype.names or ()), None))
     words = next(_apply(TORCH, array), None)
     return None if words is None else f"this torch tensor cannot be shared: {words}"

@@ -203,5 +203,41 @@ def test_matrices_and_fields_of_records_are_shared() -> None:
     assert dlpackgo.from_dlpack(nested).shape == (2, 2)
 
 
+RECORDS = np.zeros(2, [("x", "f4"), ("flag", "i1")])
+
+
+@pytest.mark.parametrize(
+    ("array", "way_out"),
+    [(np.zeros(2, ">f8"), lambda a: a.astype(a.dtype.newbyteorder("="))), (np.zeros(2, "M8[s]"), lambda a: a.view("int64")),
+     (np.zeros(2, [("y", "f4"), ("x", "i4")]), lambda a: a["y"]), (RECORDS["x"], lambda a: a.copy()),
+     (np.zeros(2, "V4"), lambda a: a.view("uint8")),
+     (np.array([1, 2.5], object), lambda a: a.astype("float64")), (np.array(["1"]), lambda a: a.astype("float64")),
+     (np.zeros(2, "g"), lambda a: a.astype("float64")), (np.zeros(2, "G"), lambda a: a.astype("complex128"))],
+    ids=lambda value: str(getattr(value, "dtype", "")),
+)  # fmt: skip
+def test_numpys_refusal_comes_with_the_way_out(array: Array, way_out: Any) -> None:
+    with pytest.raises(BufferError) as own:
+        array.__dlpack__()
+    for use in (dlpackgo.from_dlpack, dlpackgo.asarray, dlpackgo.stats.mean):
+        with pytest.raises(BufferError, match="DLPack") as refused:
+            use(array)
+        (note, *_) = refused.value.__notes__
+        assert "pass " in note
+        assert str(own.value) in str(refused.value)
+        remedy = eval(note.partition("pass ")[2], {"array": array})  # what the note says to pass
+        assert remedy.dtype == way_out(array).dtype
+        assert dlpackgo.from_dlpack(remedy).shape == remedy.shape
+
+
+@pytest.mark.parametrize("dtype", ["int4", "bool1", "float32x4", "handle64", "float6_e2m3fn"])
+def test_numpys_refusal_of_our_elements_comes_with_the_way_out(dtype: str) -> None:
+    tensor = dlpackgo.zeros(3, dtype=dtype)
+    for use in (lambda: tensor.numpy(), lambda: np.asarray(tensor)):
+        with pytest.raises(BufferError, match="Unsupported") as refused:
+            use()  # type: ignore[no-untyped-call]
+        (note,) = refused.value.__notes__
+        assert "tensor.tolist()" in note
+
+
 class TestQuirks(QuirksTests):
     name = "NumPy"

@@ -1,14 +1,16 @@
 """PyTorch: one memory seen from both sides, and the tensors whose meaning is not in their memory."""
 
+import gc
 from typing import Any
 
 import numpy as np
 import pytest
-from harness.dtypes import TORCH_ROWS, Row
+from harness.dtypes import RARE, ROWS, TORCH_ROWS, Row
 from harness.processes import run_python
 from quirks_tests import QuirksTests
 
 import dlpackgo
+import dlpackgo.debug
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
@@ -419,6 +421,63 @@ def test_a_lazy_clone_is_shared_with_a_memory_of_its_own() -> None:
     tensor = dlpackgo.from_dlpack(clone)
     np.asarray(tensor)[:] = 5
     assert (clone.tolist(), original.tolist()) == ([5, 5, 5], [1, 1, 1])
+
+
+@pytest.mark.case("T-3", "T-4")
+@pytest.mark.parametrize("triple", [*(row.triple for row in ROWS), *RARE], ids=str)
+@pytest.mark.parametrize("shape", [(3,), (0,)], ids=str)
+def test_torch_takes_what_from_dlpack_takes_and_leaves_nothing_of_the_rest(shape: Any, triple: Any) -> None:
+    """Its exchange API refuses a dtype before it owns the struct, which then nobody would free."""
+    gc.collect()
+    before = dlpackgo.debug.live()
+    ours = dlpackgo.zeros(shape, dtype=triple)
+    try:
+        theirs = torch.from_dlpack(ours)
+    except BufferError:
+        for _ in range(3):
+            with pytest.raises(BufferError):
+                ours.torch()
+    else:
+        assert ours.torch().dtype == theirs.dtype
+        del theirs
+    ours.close()
+    del ours
+    assert dlpackgo.debug.live() == before
+
+
+@pytest.mark.parametrize(
+    "view", [slice(None, None, -1), (slice(None), slice(None, None, -2)), slice(0, 0, -1)], ids=str
+)
+def test_an_empty_tensor_has_no_direction(view: Any) -> None:
+    assert dlpackgo.ones((3, 0))[view].torch().numel() == 0
+    assert dlpackgo.ones((0, 3))[view].torch().numel() == 0
+
+
+DEVICES_OF_NOBODY = """
+import sys
+from harness.producers import Producer
+import dlpackgo, torch
+devices = [3, 4, 7, 9, 11, 13, 15, 16, 18, 19, 20]
+if not torch.accelerator.is_available():
+    devices += [2, 8, 10, 12, 14, 17]
+for device in devices:
+    producer = Producer((3,), device=(device, 0))
+    tensor = dlpackgo.from_dlpack(producer)
+    try:
+        tensor.torch()
+    except BufferError as refused:
+        assert "the installed PyTorch cannot use it" in str(refused), refused
+    else:
+        sys.exit(f"torch took device {device}")
+    tensor.close()
+    assert producer.settle() == 1, device
+print("refused")
+"""
+
+
+def test_memory_on_a_device_that_torch_lacks_is_refused_before_torch_sees_it() -> None:
+    """Of OpenCL's it would free the struct twice, which ends the process."""
+    assert run_python(DEVICES_OF_NOBODY).stdout.strip() == "refused"
 
 
 class TestQuirks(QuirksTests):
