@@ -132,7 +132,10 @@ static TensorObject *share(PyObject *object, bool *found)
     int speaks = ask ? producer_has_dlpack(object) : 0; /* proxies have it by __getattr__ */
     if (speaks != 0)
         return speaks < 0 ? NULL : import_any(object);
-    TensorObject *tensor = ask ? import_interface(object, found) : NULL;
+    int scalar = ask ? is_ml_dtypes_scalar(object) : 0; /* its interface does not say what it is */
+    if (scalar < 0)
+        return NULL;
+    TensorObject *tensor = scalar ? import_ml_dtypes(object, found) : ask ? import_interface(object, found) : NULL;
     if (ask && *found)
         return tensor;
     *found = PyObject_CheckBuffer(object);

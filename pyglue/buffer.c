@@ -119,8 +119,8 @@ void buffer_drop(Py_buffer *buffer)
     exception_bring_back(pending);
 }
 
-/* Shape and strides of the buffer in elements. False where strides are no multiple of the item size. Without strides,
- * which ctypes leaves out whatever is asked for, a buffer is row-major. */
+/* Shape and strides of the buffer in elements. False where strides that are walked are no multiple of the item size.
+ * Without strides, which ctypes leaves out whatever is asked for, a buffer is row-major. */
 static bool read_extents(const Py_buffer *buffer, TensorObject *tensor)
 {
     int64_t *shape = tensor->view.shape, *strides = tensor->view.strides;
@@ -128,7 +128,7 @@ static bool read_extents(const Py_buffer *buffer, TensorObject *tensor)
     if (buffer->strides == NULL)
         dlpackgo_row_major_strides(shape, buffer->ndim, strides);
     for (int i = 0; buffer->strides != NULL && i < buffer->ndim; i++) {
-        if (buffer->strides[i] % buffer->itemsize != 0 && shape[i] > 1)
+        if (buffer->strides[i] % buffer->itemsize != 0 && shape[i] > 1 && buffer->len > 0)
             return false;
         strides[i] = buffer->strides[i] / buffer->itemsize;
     }

@@ -20,7 +20,7 @@ static const struct {
 
 static int interface_refused(const char *attribute, const char *fault)
 {
-    if (!PyErr_Occurred() || exception_forgive(PyExc_OverflowError))
+    if (!PyErr_Occurred() || exception_forgive(PyExc_OverflowError) || exception_forgive(PyExc_TypeError))
         PyErr_Format(PyExc_BufferError, "%s cannot be used: %s", attribute, fault);
     return -1;
 }
@@ -85,8 +85,9 @@ static int read_layout(const char *attribute, PyObject *description, TensorObjec
     if (!PyTuple_Check(strides) || PyTuple_Size(strides) != ndim || !read_integers(strides, ndim, tensor->view.strides))
         return interface_refused(attribute, "its strides are no tuple of as many integers as there are axes");
     int64_t item = dlpackgo_item_size(tensor->view.dtype, 0);
+    bool empty = tensor_is_empty(tensor);
     for (int i = 0; i < ndim; i++) {
-        if (tensor->view.strides[i] % item != 0 && tensor->view.shape[i] > 1)
+        if (tensor->view.strides[i] % item != 0 && tensor->view.shape[i] > 1 && !empty)
             return interface_refused(attribute, "its strides are no multiples of the item size; copy the array first");
         tensor->view.strides[i] /= item;
     }
@@ -119,7 +120,10 @@ static int read_interface(const char *attribute, PyObject *description, TensorOb
         tensor->view.dtype = elements->dtype;
     else if (!parse_typestr(PyDict_GetItemString(description, "typestr"), &tensor->view.dtype))
         return interface_refused(attribute, "its typestr is no number of native byte order");
-    if (data == NULL || !PyTuple_Check(data) || PyTuple_Size(data) != 2)
+    if (data == NULL || data == Py_None || PyObject_CheckBuffer(data)) /* which NumPy reads, by an offset beside it */
+        return interface_refused(attribute, "it leaves its data to the buffer protocol; pass the buffer itself, or "
+                                            "numpy.asarray(x)");
+    if (!PyTuple_Check(data) || PyTuple_Size(data) != 2)
         return interface_refused(attribute, "its data is no pair of address and read-only flag");
     tensor->view.data = PyLong_AsVoidPtr(PyTuple_GetItem(data, 0));
     int read_only = PyObject_IsTrue(PyTuple_GetItem(data, 1));
@@ -147,9 +151,12 @@ static TensorObject *read_tensor(PyObject *object, const char *attribute, PyObje
     if (tensor == NULL)
         return NULL;
     tensor->view.device = device;
-    if (read_interface(attribute, description, tensor, elements) == 0 &&
-        (tensor->owner = guarded_owner_of_object(object)) == NULL)
+    /* The description may be what holds the memory: NumPy 1 has it so of its scalars. */
+    PyObject *both = PyTuple_Pack(2, object, description);
+    if (both != NULL && read_interface(attribute, description, tensor, elements) == 0 &&
+        (tensor->owner = guarded_owner_of_object(both)) == NULL)
         PyErr_NoMemory();
+    Py_XDECREF(both);
     if (PyErr_Occurred()) {
         Py_DECREF((PyObject *)tensor);
         return NULL;
@@ -209,6 +216,16 @@ static bool find_ml_dtype(PyObject *array, element_type *elements)
     Py_XDECREF(scalar);
     Py_XDECREF(module);
     return !exception_forgive(PyExc_Exception) && !PyErr_Occurred() && found;
+}
+
+int is_ml_dtypes_scalar(PyObject *object)
+{
+    PyObject *module = PyObject_GetAttrString((PyObject *)Py_TYPE(object), "__module__");
+    if (module == NULL)
+        return exception_forgive(PyExc_AttributeError) ? 0 : -1;
+    bool is = PyUnicode_Check(module) && PyUnicode_CompareWithASCIIString(module, "ml_dtypes") == 0;
+    Py_DECREF(module);
+    return is;
 }
 
 TensorObject *import_ml_dtypes(PyObject *array, bool *found)

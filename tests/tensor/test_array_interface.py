@@ -111,3 +111,39 @@ def test_a_stream_that_nobody_waits_for_is_not_ignored(stream: Any) -> None:
         dlpackgo.asarray(OnCuda(stream=stream))
     with pytest.raises(BufferError, match="mask"):
         dlpackgo.asarray(OnCuda(mask=OnCuda()))
+
+
+@pytest.mark.parametrize("strides", [(3, 8), (0, 0), (-5, 1), (2**62, -(2**62))], ids=str)
+def test_strides_of_an_empty_array_may_be_anything(strides: tuple[int, int]) -> None:
+    for shape in ((2, 0), (0, 2)):
+        tensor = dlpackgo.asarray(Exposes(np.zeros((2, 3)), shape=shape, strides=strides))
+        assert (tensor.shape, tensor.tolist()) == (shape, [[], []] if shape == (2, 0) else [])
+    with pytest.raises(BufferError, match="multiples of the item size"):
+        dlpackgo.asarray(Exposes(np.zeros((2, 3)), strides=(3, 8)))
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [({"data": ("5", False)}, "data"), ({"data": (5.0, False)}, "data"), ({"shape": (2.0,)}, "shape"),
+     ({"shape": (None,)}, "shape"), ({"strides": ("8",)}, "strides"),
+     ({"data": None}, "buffer protocol.*numpy.asarray"), ({"data": bytearray(24)}, "buffer protocol")],
+    ids=str,
+)  # fmt: skip
+def test_what_is_wrong_with_an_interface_is_named(changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(BufferError, match=f"__array_interface__ cannot be used: .*{words}"):
+        dlpackgo.asarray(Exposes(np.zeros(3), **changes))
+
+
+def test_memory_that_the_description_itself_holds_lives_as_long_as_the_tensor() -> None:
+    class Computed:
+        """As the scalars of NumPy 1 are: each description comes with an array of its own."""
+
+        @property
+        def __array_interface__(self) -> Any:
+            array = np.full(1000, 3.0)
+            return {**array.__array_interface__, "__ref": array}
+
+    tensor = dlpackgo.asarray(Computed())
+    churn = [np.full(1000, 7.0) for _ in range(100)]
+    assert set(tensor.tolist()) == {3.0}
+    del churn

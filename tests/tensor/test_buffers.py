@@ -289,3 +289,24 @@ def test_a_buffer_without_axes_has_neither_shape_nor_strides(flags: int) -> None
     assert get(tensor, ctypes.byref(buffer), flags) == 0
     assert (buffer.ndim, buffer.len, buffer.shape, buffer.strides, buffer.suboffsets) == (0, 8, None, None, None)
     give_back(ctypes.byref(buffer))
+
+
+@pytest.mark.parametrize("strides", [(3, 8), (-5, 1), (0, 0)], ids=str)
+def test_strides_of_an_empty_buffer_may_be_anything(strides: tuple[int, int]) -> None:
+    view = ctypes.pythonapi.PyMemoryView_FromBuffer
+    view.restype, view.argtypes = ctypes.py_object, (ctypes.POINTER(PyBuffer),)
+    memory = ctypes.create_string_buffer(64)
+
+    def buffer(*shape: int) -> Any:
+        extents, steps = (ctypes.c_ssize_t * 2)(*shape), (ctypes.c_ssize_t * 2)(*strides)
+        described = PyBuffer(
+            buf=ctypes.addressof(memory), len=8 * shape[0] * shape[1], itemsize=8, ndim=2, format=b"d",
+            shape=ctypes.addressof(extents), strides=ctypes.addressof(steps),
+        )  # fmt: skip
+        return view(ctypes.byref(described))
+
+    assert dlpackgo.asarray(buffer(2, 0)).tolist() == [[], []]
+    assert dlpackgo.asarray(buffer(0, 2)).shape == (0, 2)
+    if strides == (3, 8):
+        with pytest.raises(BufferError, match="multiple of the item size"):
+            dlpackgo.asarray(buffer(2, 2))
