@@ -225,3 +225,32 @@ def test_the_same_array_may_be_several_arguments() -> None:
     close(linalg.matmul(a, a.T), a @ a.T)
     tensor = dlpackgo.from_dlpack(a)
     close(linalg.matmul(tensor, tensor.T), a @ a.T)
+
+
+def test_a_path_is_not_cut_at_a_null_character() -> None:
+    for arguments in (("openblas", "/lib/a\0b"), (None, "\0")):
+        with pytest.raises(ValueError, match="path has an embedded null character"):
+            linalg.backend(*arguments)
+
+
+def test_a_number_of_threads_is_taken_whole_or_refused_with_the_range() -> None:
+    before = linalg.backend()
+    for number in (2**40, 0):
+        with pytest.raises(ValueError, match=f"threads is {number}; the gonum backend"):
+            linalg.threads(number)
+    try:
+        linalg.backend("openblas")
+    except ImportError:
+        pytest.skip("there is no OpenBLAS here")
+    try:
+        threads = linalg.threads()
+        for number in (2**40, 10**6):
+            with pytest.raises(ValueError, match=rf"threads is {number}; 1 to \d+ are accepted"):
+                linalg.threads(number)
+            assert linalg.threads() == threads
+        with pytest.raises(ValueError, match="at least 1"):
+            linalg.threads(0)
+        assert linalg.threads(1) == 1
+        assert linalg.threads(threads) == threads
+    finally:
+        linalg.backend(before.partition(" ")[0])
