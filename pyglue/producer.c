@@ -129,7 +129,7 @@ int producer_has_dlpack(PyObject *object)
     PyObject *method;
     int has = attribute_of(object, "__dlpack__", &method);
     Py_XDECREF(method);
-    return has;
+    return method == Py_None ? 0 : has; /* None is how a subclass takes back what its base has */
 }
 
 static int recognize_array(PyTypeObject *type, bool *array)

@@ -169,6 +169,24 @@ def test_a_type_error_of_a_builtin_called_by_the_producer_surfaces_after_one_cal
     assert len(adds.asked) == 1
 
 
+def test_a_class_whose_dlpack_is_none_has_no_dlpack() -> None:
+    """As __hash__ = None, it is how a subclass takes back what its base has."""
+
+    class Closed(Producer):
+        __dlpack__ = None  # type: ignore[assignment]
+
+    class Opaque(np.ndarray):
+        __dlpack__ = None  # type: ignore[assignment]
+
+    array = np.ones(2).view(Opaque)
+    for closed in (Closed(), array):
+        with pytest.raises(TypeError, match="no __dlpack__ method"):
+            from_dlpack(closed)
+    with pytest.raises(TypeError, match="cannot become a tensor"):
+        dlpackgo.asarray(type("Nothing", (), {"__dlpack__": None})())
+    assert dlpackgo.asarray(array).data_ptr == array.ctypes.data  # by what it has besides
+
+
 # --- old signatures ---
 
 
