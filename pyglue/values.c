@@ -299,8 +299,8 @@ int tensor_bool(PyObject *object)
 
 /* --- repr --------------------------------------------------------------------------------------------------------- */
 
-/* Tensors up to this size show their elements. */
-enum { REPR_ELEMENTS = 64 };
+/* Tensors of up to so many numbers show them. */
+enum { REPR_NUMBERS = 64 };
 
 PyObject *tensor_repr(PyObject *object)
 {
@@ -315,7 +315,7 @@ PyObject *tensor_repr(PyObject *object)
                *device = device_name(self->view.device, device_buffer);
     const char *readonly = tensor_readonly(self) ? ", readonly" : "";
     int64_t numel = tensor_numel(self);
-    if (dlpackgo_host_accessible(self->view.device.device_type) && numel <= REPR_ELEMENTS) {
+    if (dlpackgo_host_accessible(self->view.device.device_type) && numel <= REPR_NUMBERS / self->view.dtype.lanes) {
         /* The lists in which there is nothing can be any number; the shape says how many. */
         values = numel == 0 ? PyList_New(0) : all_values(self);
         PyErr_Clear(); /* types without a counterpart in Python are shown without values */

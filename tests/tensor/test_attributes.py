@@ -203,6 +203,7 @@ def test_a_device_is_the_pair_with_names() -> None:
         (lambda: dlpackgo.zeros((0, 3)), ("(0, 3)",)),
         (lambda: dlpackgo.zeros((10**6, 0)), ("[]", "(1000000, 0)")),
         (lambda: dlpackgo.zeros((1000, 1000, 0)), ("[]", "(1000, 1000, 0)")),
+        (lambda: dlpackgo.zeros(1, dtype="int8x65535"), ("(1,)", "int8x65535")),
         (lambda: dlpackgo.zeros((1000, 1000)), ("(1000, 1000)",)),
         (lambda: dlpackgo.from_dlpack(Producer((3,), flags=1)), ("read",)),
         (lambda: dlpackgo.from_dlpack(Producer((3,), dtype=(4, 16, 1))), ("bfloat16",)),
