@@ -2,7 +2,6 @@
 #include "tensor.h"
 
 #include <stdio.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,16 +67,15 @@ static const struct {
 };
 
 /* Words for what has another name above, and who means that by them: "float" has 64 bits for Python and 32 for PyTorch.
- * NULL: everybody who has the word. */
+ * NULL: everybody who has the word. Those of everybody are scalar types of NumPy that are not called as their dtypes
+ * are, of NumPy 1 the bool_. */
 static const char plain[] = "", torch[] = "torch", pyarrow[] = "pyarrow";
 static const struct {
     const char *library;
     const char *alias;
     const char *name;
 } aliases[] = {
-    {NULL, "half", "float16"},         {NULL, "bool_", "bool"}, /* the scalar types of NumPy that are not called as
-                                                                   their dtypes are: of NumPy 1 */
-    {NULL, "longlong", "int64"},                                /* and of both */
+    {NULL, "half", "float16"},         {NULL, "bool_", "bool"},        {NULL, "longlong", "int64"},
     {NULL, "ulonglong", "uint64"},     {plain, "float", "float64"},    {plain, "int", "int64"},
     {plain, "complex", "complex128"},  {torch, "float", "float32"},    {torch, "double", "float64"},
     {torch, "short", "int16"},         {torch, "int", "int32"},        {torch, "long", "int64"},

@@ -120,10 +120,11 @@ static int read_interface(const char *attribute, PyObject *description, TensorOb
         tensor->view.dtype = elements->dtype;
     else if (!parse_typestr(PyDict_GetItemString(description, "typestr"), &tensor->view.dtype))
         return interface_refused(attribute, "its typestr is no number of native byte order");
-    if (data == NULL || data == Py_None || PyObject_CheckBuffer(data)) /* which NumPy reads, by an offset beside it */
+    bool buffer = data == NULL || data == Py_None || PyObject_CheckBuffer(data); /* NumPy reads it, from an offset on */
+    if (buffer && tensor->view.device.device_type == kDLCPU)
         return interface_refused(attribute, "it leaves its data to the buffer protocol; pass the buffer itself, or "
                                             "numpy.asarray(x)");
-    if (!PyTuple_Check(data) || PyTuple_Size(data) != 2)
+    if (buffer || !PyTuple_Check(data) || PyTuple_Size(data) != 2)
         return interface_refused(attribute, "its data is no pair of address and read-only flag");
     tensor->view.data = PyLong_AsVoidPtr(PyTuple_GetItem(data, 0));
     int read_only = PyObject_IsTrue(PyTuple_GetItem(data, 1));

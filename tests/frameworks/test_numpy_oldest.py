@@ -55,3 +55,20 @@ def test_functions_in_go_write_nothing_and_take_both() -> None:
     array = np.arange(6.0).reshape(2, 3)
     assert dlpackgo.stats.mean(array) == 2.5
     assert np.asarray(dlpackgo.linalg.matmul(array, array.T)).tolist() == (array @ array.T).tolist()
+
+
+def test_a_scalar_lives_as_long_as_the_tensor_on_it() -> None:
+    tensors = [dlpackgo.asarray(np.float64(i)) for i in range(50)]
+    churn = [np.full((), 7.0) for _ in range(500)]
+    assert [tensor.item() for tensor in tensors] == list(range(50))
+    del churn
+
+
+def test_its_refusals_come_with_the_way_out() -> None:
+    with pytest.raises((BufferError, RuntimeError)) as refused:
+        dlpackgo.zeros(3, dtype="int4").numpy()
+    assert "tensor.tolist()" in refused.value.__notes__[0]
+    for array in (np.zeros(2, ">f8"), np.zeros(2, "M8[s]"), np.zeros(2, [("x", "f4"), ("flag", "i1")])["x"]):
+        with pytest.raises((BufferError, TypeError)) as refused:
+            dlpackgo.from_dlpack(array)
+        assert "pass array" in refused.value.__notes__[0]
