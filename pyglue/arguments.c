@@ -240,28 +240,11 @@ static int decode_tensor(call *c, int i)
 /* --- scalars --------------------------------------------------------------------------------------------------------
  */
 
-/* What an object looks like, as far as a message has room for it. Some have no repr: an int of more digits than Python
- * writes is one. */
-static __attribute__((cold)) PyObject *shown(PyObject *object)
-{
-    enum { ROOM = 200 };
-    PyObject *text = PyObject_Repr(object);
-    if (text == NULL && exception_forgive(PyExc_Exception))
-        return PyUnicode_FromFormat("one of %R", (PyObject *)Py_TYPE(object));
-    if (text == NULL || PyUnicode_GetLength(text) <= ROOM)
-        return text;
-    PyObject *start = PyUnicode_Substring(text, 0, ROOM);
-    PyObject *cut = start == NULL ? NULL : PyUnicode_FromFormat("%U...", start);
-    Py_XDECREF(start);
-    Py_DECREF(text);
-    return cut;
-}
-
 /* Raises the complaint, and what was got. */
 static __attribute__((cold)) int refuse_value(PyObject *kind, const call_declaration *d, int i, const char *complaint,
                                               const char *wanted, PyObject *object)
 {
-    PyObject *got = shown(object);
+    PyObject *got = refusal_shown(object);
     PyObject *text = got == NULL ? NULL : PyUnicode_FromFormat("%s %s; got %U", complaint, wanted, got);
     Py_XDECREF(got);
     return call_complain(kind, d, i, text);

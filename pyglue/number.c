@@ -28,6 +28,17 @@ static int refuse(PyObject *object)
     return -1;
 }
 
+/* Raises what a format says of a value, which it has as %U, and of a dtype, as %s; -1. */
+static __attribute__((cold)) int refuse_value(PyObject *kind, PyObject *value, const char *format, DLDataType dtype)
+{
+    char name[32];
+    PyObject *shown = refusal_shown(value);
+    if (shown != NULL)
+        PyErr_Format(kind, format, shown, dtype_name(dtype, name));
+    Py_XDECREF(shown);
+    return -1;
+}
+
 static int kind_of_dtype(PyObject *object, DLDataType dtype, long ndim)
 {
     if (ndim != 0) {
@@ -108,7 +119,7 @@ PyObject *number_index(PyObject *object)
     if (kind == NUMBER_INTEGER)
         return PyNumber_Long(object);
     if (kind >= 0)
-        PyErr_Format(PyExc_TypeError, "%R is no integer", object);
+        refuse_value(PyExc_TypeError, object, "%U is no integer", natural[NUMBER_INTEGER]);
     return NULL;
 }
 
@@ -118,11 +129,20 @@ PyObject *number_index(PyObject *object)
  * conversion may cut. */
 static int check_kind(PyObject *value, DLDataType dtype, int largest)
 {
-    char name[32];
     int kind = number_kind(value);
     if (kind > largest)
-        PyErr_Format(PyExc_TypeError, "%R is complex, and an element of %s is not", value, dtype_name(dtype, name));
-    return kind < 0 || kind > largest ? -1 : 0;
+        return refuse_value(PyExc_TypeError, value, "%U is complex, and an element of %s is not", dtype);
+    return kind < 0 ? -1 : 0;
+}
+
+static const char does_not_fit[] = "%U does not fit %s";
+
+/* Says of an int that is too large for a float what it is too large for; -1. */
+static int refuse_float(PyObject *value, DLDataType dtype)
+{
+    if (!PyLong_Check(value) || !exception_forgive(PyExc_OverflowError))
+        return -1;
+    return refuse_value(PyExc_OverflowError, value, does_not_fit, dtype);
 }
 
 static int write_bool(void *at, PyObject *value)
@@ -138,7 +158,7 @@ static int write_complex(void *at, DLDataType dtype, PyObject *value)
         return -1;
     PyObject *number = PyObject_CallFunctionObjArgs((PyObject *)&PyComplex_Type, value, NULL);
     if (number == NULL)
-        return -1;
+        return refuse_float(value, dtype);
     double real = PyComplex_RealAsDouble(number), imaginary = PyComplex_ImagAsDouble(number);
     Py_DECREF(number);
     if (dtype.bits == 64)
@@ -154,7 +174,7 @@ static int write_float(void *at, DLDataType dtype, PyObject *value)
         return -1;
     double number = PyFloat_AsDouble(value);
     if (number == -1 && PyErr_Occurred())
-        return -1;
+        return refuse_float(value, dtype);
     if (dtype.bits == 32)
         *(float *)at = (float)number;
     else
@@ -165,22 +185,19 @@ static int write_float(void *at, DLDataType dtype, PyObject *value)
 /* The truth of a bool counts as 0 or 1, as in Python. */
 static PyObject *integer_of(PyObject *value, DLDataType dtype)
 {
-    char name[32];
     if (PyIndex_Check(value))
         return PyNumber_Index(value);
     int kind = number_kind(value);
     if (kind == NUMBER_BOOL || kind == NUMBER_INTEGER)
         return PyNumber_Long(value);
     if (kind >= 0)
-        PyErr_Format(PyExc_TypeError,
-                     "%R is no integer, and dtype %s holds nothing else; pass another dtype, or round it first", value,
-                     dtype_name(dtype, name));
+        refuse_value(PyExc_TypeError, value,
+                     "%U is no integer, and dtype %s holds nothing else; pass another dtype, or round it first", dtype);
     return NULL;
 }
 
 static int write_integer(void *at, DLDataType dtype, PyObject *value)
 {
-    char name[32];
     PyObject *integer = integer_of(value, dtype);
     if (integer == NULL)
         return -1;
@@ -198,7 +215,7 @@ static int write_integer(void *at, DLDataType dtype, PyObject *value)
     if (fits)
         memcpy(at, &number, dtype.bits / 8); /* little-endian: the low bytes come first */
     else
-        PyErr_Format(PyExc_OverflowError, "%R does not fit %s", integer, dtype_name(dtype, name));
+        refuse_value(PyExc_OverflowError, integer, does_not_fit, dtype);
     Py_DECREF(integer);
     return fits ? 0 : -1;
 }

@@ -59,6 +59,9 @@ int producer_find_base(PyTypeObject *type, const char *module, const char *name,
 void refusal_explain(PyObject *producer, bool without_memory);
 /* Gives the exception that is set the list of notes, which may be NULL, of another one in whose place it is. */
 void refusal_note(PyObject *notes);
+/* What an object looks like, as far as a message has room for it. Some have no repr: an int of more digits than Python
+ * writes is one. */
+PyObject *refusal_shown(PyObject *object);
 
 /* --- torch.c --- */
 int torch_ready(void);

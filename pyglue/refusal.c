@@ -1,4 +1,4 @@
-/* What is said after a refusal: python/dlpackgo/_refusals.py knows, and is asked only then. */
+/* What is said of a refusal, and after it: python/dlpackgo/_refusals.py knows, and is asked only then. */
 #include "calling.h"
 #include "producer.h"
 
@@ -39,4 +39,19 @@ void refusal_note(PyObject *notes)
     if (PyObject_SetAttrString(exception_made(&pending), "__notes__", notes) < 0)
         PyErr_Clear();
     exception_bring_back(pending);
+}
+
+PyObject *refusal_shown(PyObject *object)
+{
+    enum { ROOM = 200 };
+    PyObject *text = PyObject_Repr(object);
+    if (text == NULL && exception_forgive(PyExc_Exception))
+        return PyUnicode_FromFormat("one of %R", (PyObject *)Py_TYPE(object));
+    if (text == NULL || PyUnicode_GetLength(text) <= ROOM)
+        return text;
+    PyObject *start = PyUnicode_Substring(text, 0, ROOM);
+    PyObject *cut = start == NULL ? NULL : PyUnicode_FromFormat("%U...", start);
+    Py_XDECREF(start);
+    Py_DECREF(text);
+    return cut;
 }
