@@ -325,10 +325,9 @@ def test_what_is_no_integer_is_refused_with_the_dtype_that_needs_one() -> None:
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex128", "int64", "uint8"])
 @pytest.mark.parametrize("huge", [2**2000, -(10**10_000)], ids=["600 digits", "10000 digits"])
 def test_an_integer_that_no_dtype_holds_is_refused_with_as_much_of_it_as_one_can_read(huge: int, dtype: str) -> None:
-    for make in (
-        lambda: dlpackgo.full((2,), huge, dtype=dtype),
-        lambda: dlpackgo.asarray([1, huge], dtype=dtype),
-    ):
-        with pytest.raises(OverflowError, match=f"does not fit {dtype}") as refused:
-            make()
-        assert len(str(refused.value)) < 300
+    with pytest.raises(OverflowError, match=f"does not fit {dtype}") as alone:
+        dlpackgo.full((2,), huge, dtype=dtype)
+    with pytest.raises(OverflowError, match=f"does not fit {dtype}") as listed:
+        dlpackgo.asarray([1, huge], dtype=dtype)
+    assert len(str(alone.value)) < 300
+    assert len(str(listed.value)) < 300
