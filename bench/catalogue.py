@@ -434,7 +434,7 @@ pyo3_dlpack_a, pyo3_dlpack_b, pyo3_dlpack_c = (pyo3_dlpack.new(1000) for _ in ra
                 "dlpackgo, GIL released": "go.nothing()",
                 **each("PEER.nothing()", "nanobind", "pybind11", "tvm", "dlpark", "pyo3_dlpack"),
             },
-            slower="a call from C into Go costs about 50 ns, whatever is called; from C++ and Rust that part is nothing",
+            slower="a call from C into Go costs 25 to 50 ns, whatever is called; from C++ and Rust that part is nothing",
         ),
         Line(
             "three scalars",

@@ -24,7 +24,7 @@ func pack(p project, python python, library, output string) (made string, err er
 	if err := os.MkdirAll(output, 0o777); err != nil {
 		return "", err
 	}
-	made = filepath.Join(output, fmt.Sprintf("%s-%s-%s.whl", p.name, p.version, python.tag()))
+	made = filepath.Join(output, fmt.Sprintf("%s-%s.whl", p.fileName(), python.tag()))
 	file, err := os.Create(made)
 	if err != nil {
 		return "", err
@@ -56,7 +56,10 @@ func (p project) content(library string) ([]member, error) {
 	}
 	root := os.DirFS(p.files)
 	if _, err := fs.Stat(root, "__init__.py"); err != nil {
-		return nil, fmt.Errorf("the folder of -files is that of a Python package: %w", err)
+		return nil, fmt.Errorf("%s, of -files, is no Python package: %w", p.files, err)
+	}
+	if _, err := fs.Stat(root, "go.mod"); err == nil {
+		return nil, fmt.Errorf("%s, of -files, is that of a Go module: give the Python files a folder of their own", p.files)
 	}
 	err = fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch base := path.Base(name); {
@@ -66,7 +69,10 @@ func (p project) content(library string) ([]member, error) {
 			if entry.IsDir() {
 				return fs.SkipDir
 			}
-		case entry.Type().IsRegular() && !isLibrary(base):
+		case !entry.IsDir() && !isLibrary(base):
+			if info, err := fs.Stat(root, name); err != nil || !info.Mode().IsRegular() { // follows links
+				return errors.Join(fmt.Errorf("%s in %s, of -files, is neither a file nor a folder", name, p.files), err)
+			}
 			data, err := fs.ReadFile(root, name)
 			if err != nil {
 				return err
@@ -87,17 +93,23 @@ func isLibrary(name string) bool {
 func (p project) init() string {
 	return fmt.Sprintf(`"""The functions of the Go package %s."""
 
+import sys
+
 from . import _core
 from ._core import *
 
-globals().update({name: value for name, value in vars(getattr(_core, %q, object)).items() if name[0] != "_"})
+for _name, _module in list(vars(_core).items()):
+    if isinstance(_module, type(sys)):
+        sys.modules[f"{__name__}.{_name}"] = _module
+        if _name == %q:
+            globals().update({name: value for name, value in vars(_module).items() if name[0] != "_"})
 `, p.source, p.name)
 }
 
 // write writes the members of a wheel: content, and what installers want to know.
 func (p project) write(archive *zip.Writer, content []member, python python) error {
 	about := func(name, text string) member {
-		return member{fmt.Sprintf("%s-%s.dist-info/%s", p.name, p.version, name), 0o644, []byte(text)}
+		return member{fmt.Sprintf("%s.dist-info/%s", p.fileName(), name), 0o644, []byte(text)}
 	}
 	content = append(slices.Clone(content),
 		about("METADATA", fmt.Sprintf("Metadata-Version: 2.1\nName: %s\nVersion: %s\nSummary: The Go package %s\nRequires-Python: %s\n",

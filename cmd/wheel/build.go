@@ -21,15 +21,25 @@ func build(source, library string, p python) error {
 	if err := os.WriteFile(script, []byte(exports), 0o600); err != nil {
 		return err
 	}
-	linker := quoted("-Wl,--version-script="+script) + " -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack"
+	linker := quoted("-Wl,--version-script="+script) + " -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,--build-id=none"
 	command := exec.Command("go", "build", "-buildmode=c-shared", "-trimpath", "-buildvcs=false",
-		`-ldflags=-s -w "-extldflags=`+linker+`"`, "-o", library, source)
+		`-ldflags=-s -w -buildid= "-extldflags=`+linker+`"`, "-o", library, source)
 	command.Env = append(os.Environ(), "CGO_ENABLED=1", "CGO_CFLAGS="+p.flags())
 	command.Stdout, command.Stderr = os.Stderr, os.Stderr
 	if err := command.Run(); err != nil {
 		return errors.New("go build failed: its messages stand above")
 	}
 	return checkEntry(library)
+}
+
+// load has Python import the module that was built into folder: a declaration that cannot work ends the import.
+func load(command, folder string) error {
+	python := exec.Command(command, "-c", "import sys; sys.path.insert(0, sys.argv[1]); import _core", folder)
+	python.Stdout, python.Stderr = os.Stderr, os.Stderr
+	if err := python.Run(); err != nil {
+		return fmt.Errorf("%s cannot import the module: %w; its messages stand above", command, err)
+	}
+	return nil
 }
 
 // checkEntry returns nil when Python will find the module in library.

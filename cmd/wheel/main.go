@@ -4,20 +4,28 @@
 //	go run github.com/dlpackgo/dlpackgo/cmd/wheel .
 //	pip install dist/*.whl
 //
-// What is installed is a Python package with the functions of pyglue.Module(NAME) in it, those of other modules one level
-// below, and from_dlpack, Tensor and what else an extension module has. With CPython 3.12 or newer one wheel serves that and
-// every later version; 3.11 and free-threaded Pythons get wheels of their own.
+// What is installed is a Python package with the functions of pyglue.Module(NAME) in it, those of other modules as modules
+// below it, and from_dlpack, Tensor and what else an extension module has. With CPython 3.12 or newer one wheel serves that
+// and every later version; 3.11 and free-threaded Pythons get wheels of their own.
 //
 // Flags:
 //
 //	-name NAME        what to import and to install; the last element of the package's path unless told otherwise
-//	-version VERSION  in the form of PEP 440 (0.1.0)
-//	-python COMMAND   the Python whose headers are taken (python3); with those of NumPy 2 in it, calls with arrays of NumPy
-//	                  are several times faster
-//	-files FOLDER     your own Python files of the package, its __init__.py among them, beside which _core is put
-//	-o FOLDER         where the wheel goes (dist)
+//	-version VERSION  in the normalized form of PEP 440 (0.1.0)
+//	-python COMMAND   the Python whose headers are taken (python3), and that loads the module once to see that it can; it
+//	                  should have NumPy 2: without its headers calls with arrays of NumPy are several times slower, and
+//	                  those of NumPy before 2.1 cannot be written to
+//	-files FOLDER     your own Python files of the package, its __init__.py among them, beside which _core is put, without
+//	                  those that begin with a dot, and caches
+//	-o FOLDER         where the wheel goes (dist), over one of the same name
 //
-// It is for the system that it runs on. The tag says linux and no more: auditwheel makes it one that PyPI takes.
+// An __init__.py of your own brings the functions in, for example those of Module("mine"):
+//
+//	from . import _core
+//	from ._core import Tensor, from_dlpack
+//	add, scale = _core.mine.add, _core.mine.scale
+//
+// The wheel is for the system that it was made on. Its tag says linux and no more: auditwheel makes it one that PyPI takes.
 package main
 
 import (
@@ -29,6 +37,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -44,8 +53,8 @@ func main() {
 func run(arguments []string) error {
 	flags := flag.NewFlagSet("wheel", flag.ContinueOnError)
 	name := flags.String("name", "", "what to import and to install; the last element of the package's path by default")
-	version := flags.String("version", "0.1.0", "the version, in the form of PEP 440")
-	command := flags.String("python", "python3", "the `command` of the Python whose headers are taken")
+	version := flags.String("version", "0.1.0", "the version, in the normalized form of PEP 440")
+	command := flags.String("python", "python3", "the `command` of the Python whose headers are taken; it should have NumPy 2")
 	files := flags.String("files", "", "a `folder` with the Python files of the package")
 	output := flags.String("o", "dist", "the `folder` where the wheel goes")
 	if err := flags.Parse(arguments); err != nil {
@@ -74,6 +83,13 @@ func run(arguments []string) error {
 	if err != nil {
 		return err
 	}
+	if slices.Contains(python.Keywords, p.name) {
+		return fmt.Errorf("%s is a keyword of Python, which cannot be imported: give another name with -name", p.name)
+	}
+	if python.NumPy == "" {
+		fmt.Fprintf(os.Stderr, "wheel: %s has no NumPy 2: calls with arrays of NumPy will be slower, and those of NumPy before 2.1 "+
+			"cannot be written to; -python names one that has it\n", *command)
+	}
 	folder, err := os.MkdirTemp("", "wheel")
 	if err != nil {
 		return err
@@ -81,6 +97,9 @@ func run(arguments []string) error {
 	defer os.RemoveAll(folder)
 	library := filepath.Join(folder, python.libraryName())
 	if err := build(source, library, python); err != nil {
+		return err
+	}
+	if err := load(*command, folder); err != nil {
 		return err
 	}
 	made, err := pack(p, python, library, *output)
@@ -120,8 +139,9 @@ type project struct {
 var (
 	majorVersion = regexp.MustCompile(`^v[0-9]+$`)
 	identifier   = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
-	// Public versions of PEP 440, in the form that it calls normalized.
-	publicVersion = regexp.MustCompile(`^([0-9]+!)?[0-9]+(\.[0-9]+)*((a|b|rc)[0-9]+)?(\.post[0-9]+)?(\.dev[0-9]+)?$`)
+	// Versions of PEP 440, in the form that it calls normalized.
+	normalVersion = regexp.MustCompile(
+		`^([0-9]+!)?[0-9]+(\.[0-9]+)*((a|b|rc)[0-9]+)?(\.post[0-9]+)?(\.dev[0-9]+)?(\+[a-z0-9]+(\.[a-z0-9]+)*)?$`)
 )
 
 // nameOf returns the last element of an import path that is no major version, as a name of Python's.
@@ -132,12 +152,15 @@ func nameOf(importPath string) string {
 	return strings.ReplaceAll(path.Base(importPath), "-", "_")
 }
 
+// fileName returns the name as it stands in the names of files.
+func (p project) fileName() string { return strings.ToLower(p.name) + "-" + p.version }
+
 func (p project) check() error {
 	if !identifier.MatchString(p.name) {
 		return fmt.Errorf("%q is no name that Python can import: give one of letters, digits and _ with -name", p.name)
 	}
-	if !publicVersion.MatchString(p.version) {
-		return fmt.Errorf("%q is no version of PEP 440, such as 0.1.0 or 1.0rc1", p.version)
+	if !normalVersion.MatchString(p.version) {
+		return fmt.Errorf("%q is no version in the normalized form of PEP 440, such as 0.1.0, 1.0rc1 or 1.0+local", p.version)
 	}
 	return nil
 }

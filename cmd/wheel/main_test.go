@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -33,6 +34,7 @@ func TestNamesAndVersionsThatInstallersWouldRefuseAreRefused(t *testing.T) {
 	for _, c := range []struct{ name, version, complaint string }{
 		{"mine", "0.1.0", ""},
 		{"mine", "1!2.0rc1.post2.dev3", ""},
+		{"mine", "1.0+local.1", ""},
 		{"9lives", "0.1.0", `"9lives" is no name`},
 		{"my-ops", "0.1.0", "-name"},
 		{"../x", "0.1.0", "-name"},
@@ -88,7 +90,10 @@ func TestAWheelHoldsThePackageAndARecordOfIt(t *testing.T) {
 		}
 	}
 	p := python{Version: [2]int{3, 13}, Platform: "linux-x86_64"}
-	mine := project{name: "mine", version: "1.2", source: "example.com/mine", files: files}
+	if err := os.Symlink(library, files+"/deep/link.txt"); err != nil {
+		t.Fatal(err)
+	}
+	mine := project{name: "Mine", version: "1.2", source: "example.com/mine", files: files}
 	made, err := pack(mine, p, library, filepath.Join(folder, "new", "dist"))
 	if err != nil {
 		t.Fatal(err)
@@ -98,15 +103,16 @@ func TestAWheelHoldsThePackageAndARecordOfIt(t *testing.T) {
 	}
 	members := membersOf(t, made)
 	want := []string{"mine-1.2.dist-info/METADATA", "mine-1.2.dist-info/RECORD", "mine-1.2.dist-info/WHEEL",
-		"mine/__init__.py", "mine/_core.abi3.so", "mine/deep/data.txt"}
+		"Mine/__init__.py", "Mine/_core.abi3.so", "Mine/deep/data.txt", "Mine/deep/link.txt"}
 	names := make([]string, 0, len(members))
 	for name := range members {
 		names = append(names, name)
 	}
-	if slices.Sort(names); !slices.Equal(names, want) {
+	slices.Sort(names)
+	if slices.Sort(want); !slices.Equal(names, want) {
 		t.Errorf("the wheel holds %v, want %v", names, want)
 	}
-	if got := string(members["mine/_core.abi3.so"]); got != "machine code" {
+	if got := string(members["Mine/_core.abi3.so"]); got != "machine code" {
 		t.Errorf("the extension module is %q", got)
 	}
 	for _, line := range strings.Split(strings.TrimSpace(string(members["mine-1.2.dist-info/RECORD"])), "\n") {
@@ -132,18 +138,38 @@ func TestAWheelHoldsThePackageAndARecordOfIt(t *testing.T) {
 }
 
 func TestAFolderOfFilesThatIsNoPackageIsRefusedAndLeavesNoWheel(t *testing.T) {
-	folder := t.TempDir()
-	library := filepath.Join(folder, "_core.so")
-	if err := os.WriteFile(library, nil, 0o600); err != nil {
-		t.Fatal(err)
+	for complaint, files := range map[string][]string{
+		"is no Python package: stat __init__.py": {"other.py"},
+		"is that of a Go module":                 {"__init__.py", "go.mod", "main.go"},
+		"dangling in ":                           {"__init__.py", "dangling"},
+	} {
+		folder := t.TempDir()
+		library := filepath.Join(folder, "_core.so")
+		output := filepath.Join(folder, "dist")
+		for _, name := range append(files, "_core.so") {
+			err := os.WriteFile(filepath.Join(folder, name), nil, 0o600)
+			if name == "dangling" {
+				err = errors.Join(os.Remove(filepath.Join(folder, name)), os.Symlink("nowhere", filepath.Join(folder, name)))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := pack(project{name: "mine", version: "1", files: folder}, python{}, library, output)
+		if err == nil || !strings.Contains(err.Error(), complaint) {
+			t.Errorf("error is %v, want %q", err, complaint)
+		}
+		if left, _ := filepath.Glob(output + "/*"); len(left) != 0 {
+			t.Errorf("%v is left behind", left)
+		}
 	}
-	output := filepath.Join(folder, "dist")
-	_, err := pack(project{name: "mine", version: "1", files: folder}, python{}, library, output)
-	if err == nil || !strings.Contains(err.Error(), "__init__.py") {
-		t.Errorf("error is %v", err)
-	}
-	if left, _ := filepath.Glob(output + "/*"); len(left) != 0 {
-		t.Errorf("%v is left behind", left)
+}
+
+func TestFlagsOfABuildByHandDoNotChooseTheABI(t *testing.T) {
+	t.Setenv("CGO_CFLAGS", "-O1 -DPy_LIMITED_API=0x030b0000 -DPy_LIMITED_API -DMINE")
+	flags := python{Version: [2]int{3, 11}, Include: "/some where"}.flags()
+	if strings.Contains(flags, "Py_LIMITED_API") || !strings.Contains(flags, "-DMINE") || !strings.Contains(flags, "'-I/some where'") {
+		t.Errorf("the flags are %s", flags)
 	}
 }
 

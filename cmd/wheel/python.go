@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -18,6 +19,7 @@ type python struct {
 	FreeThreaded   bool
 	Platform       string // linux-x86_64
 	NumPy          string // the folder of its headers, nothing when it has no NumPy 2
+	Keywords       []string
 }
 
 // question makes Python tell what python has, as JSON.
@@ -25,7 +27,7 @@ const question = `
 import sys
 if sys.path[0] == "":
     del sys.path[0]  # what lies about here is not Python's
-import json, sysconfig
+import json, keyword, sysconfig
 try:
     import numpy
     headers = numpy.get_include() if int(numpy.__version__.split(".")[0]) >= 2 else ""
@@ -38,12 +40,16 @@ print(json.dumps({
     "FreeThreaded": bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
     "Platform": sysconfig.get_platform(),
     "NumPy": headers,
+    "Keywords": keyword.kwlist,
 }))
 `
 
 // ask asks the Python of that command what a wheel for it has to be like, and whether one can be built.
 func ask(command string) (python, error) {
 	var p python
+	if command == "" {
+		return p, errors.New("the command of -python is empty; name a Python, or leave it out")
+	}
 	inquiry := exec.Command(command, "-c", question)
 	inquiry.Stderr = os.Stderr
 	answer, err := inquiry.Output()
@@ -51,7 +57,7 @@ func ask(command string) (python, error) {
 		return p, fmt.Errorf("%s does not run: %w; name a Python with -python", command, err)
 	}
 	if err := json.Unmarshal(answer, &p); err != nil {
-		return p, fmt.Errorf("%s answers %q: name a Python with -python", command, answer)
+		return p, fmt.Errorf("%s answers %.40q: name a Python with -python", command, answer)
 	}
 	if p.Implementation != "cpython" || p.Version[0] != 3 || p.Version[1] < 11 {
 		return p, fmt.Errorf("%s is %s %d.%d: CPython 3.11 or newer is supported", command, p.Implementation, p.Version[0], p.Version[1])
@@ -103,8 +109,12 @@ func (p python) flags() string {
 	if p.NumPy != "" {
 		flags = append(flags, quoted("-I"+p.NumPy), "-DNPY_TARGET_VERSION=NPY_1_25_API_VERSION")
 	}
-	return strings.Join(append(flags, os.Getenv("CGO_CFLAGS")), " ")
+	// Perhaps it is left from a build by hand, for another Python.
+	more := limitedAPI.ReplaceAllString(os.Getenv("CGO_CFLAGS"), "")
+	return strings.Join(append(flags, more), " ")
 }
+
+var limitedAPI = regexp.MustCompile(`-DPy_LIMITED_API(=[^ '"]*)?`)
 
 // quoted returns a flag as the go command splits it off others, whatever is in it but both kinds of quotes.
 func quoted(flag string) string {
