@@ -3,7 +3,6 @@ package safe_test
 import (
 	"errors"
 	"fmt"
-	"log"
 	"unsafe"
 
 	"github.com/dlpackgo/dlpackgo/ffi"
@@ -282,17 +281,4 @@ func ExampleLendVersioned() {
 		fmt.Println(err)
 	}
 	// Output: 6 read-only: true
-}
-
-func ExampleSetDebug() {
-	safe.SetDebug(func(err error) { log.Print(err) }) // with the stack that lent it
-	defer safe.SetDebug(nil)
-	v, _ := safe.SliceMutView([]float32{1, 2, 3})
-	_ = safe.LendMut(v, func(m *ffi.DLManagedTensor) error {
-		ctest.Keep(m) // a library keeps what it was lent,
-		return nil
-	})
-	ctest.DeleteKept()                                      // and gives it back long after the call
-	fmt.Println(errors.Is(safe.CheckLoans(), safe.ErrKept)) // the next Lend reports it otherwise
-	// Output: true
 }
