@@ -2,9 +2,6 @@ package main
 
 import (
 	"errors"
-	"fmt"
-	"math"
-	"strings"
 
 	"github.com/dlpackgo/dlpackgo/kernels/backend"
 	"github.com/dlpackgo/dlpackgo/pyglue"
@@ -61,9 +58,6 @@ ValueError
 }
 
 func useBackend(name, path pyglue.Optional[string]) (string, error) {
-	if strings.ContainsRune(path.Value, 0) {
-		return "", errors.New("path has an embedded null character, where a path of the system would end; pass it without")
-	}
 	if name.Given || path.Given {
 		err := backend.Use(name.Or(backend.OpenBLAS), path.Value)
 		if unavailable := (*backend.UnavailableError)(nil); errors.As(err, &unavailable) {
@@ -78,28 +72,9 @@ func useBackend(name, path pyglue.Optional[string]) (string, error) {
 
 func useThreads(n pyglue.Optional[int]) (int, error) {
 	if n.Given {
-		if err := setThreads(backend.Current(), n.Value); err != nil {
+		if err := backend.Current().SetThreads(n.Value); err != nil {
 			return 0, err
 		}
 	}
 	return backend.Current().Threads(), nil
-}
-
-// setThreads refuses what OpenBLAS would cut in silence to the number of threads that it was built for.
-func setThreads(b backend.Backend, n int) error {
-	before := b.Threads()
-	if err := b.SetThreads(min(n, math.MaxInt32)); err != nil {
-		if refused := (*backend.ThreadsError)(nil); errors.As(err, &refused) {
-			refused.Got = n
-		}
-		return err
-	}
-	most := b.Threads()
-	if most >= n {
-		return nil
-	}
-	if err := b.SetThreads(before); err != nil {
-		return err
-	}
-	return &backend.ThreadsError{Got: n, Reason: fmt.Sprintf("1 to %d are accepted by this OpenBLAS; pass fewer", most)}
 }

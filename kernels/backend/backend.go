@@ -11,7 +11,9 @@
 package backend
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 
 	"gonum.org/v1/gonum/blas"
@@ -45,7 +47,7 @@ type Backend interface {
 	// Threads returns how many threads a large operation may use.
 	Threads() int
 
-	// SetThreads changes that number, process-wide; it must be positive.
+	// SetThreads changes that number, process-wide, to one that the library was built for, from 1 on; else nothing changes.
 	SetThreads(n int) error
 
 	// Description is what is in use, for people: name, version, library.
@@ -65,6 +67,9 @@ func Current() Backend { return *current.Load() }
 // loader's usual places are searched for the names that OpenBLAS has on Linux distributions. An error leaves the backend
 // that was in use in use: *UnknownError for a name that does not exist, *UnavailableError when no library can be opened.
 func Use(name, path string) error {
+	if strings.ContainsRune(path, 0) {
+		return errors.New("path has an embedded null character, where a path of the system would end; pass it without")
+	}
 	switch name {
 	case Gonum:
 		if path != "" {

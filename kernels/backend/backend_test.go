@@ -332,6 +332,9 @@ func TestUseRefusesUnknownNamesAndPathsForGonum(t *testing.T) {
 	if err := Use(Gonum, "/some/path"); err == nil {
 		t.Error("gonum took a path")
 	}
+	if err := Use(OpenBLAS, "/some/path\x00/more"); err == nil || !strings.Contains(err.Error(), "null character") {
+		t.Errorf("a path with a null character: error is %v", err)
+	}
 }
 
 func TestThreadsAreSetOnOpenBLASAndRefusedOnGonum(t *testing.T) {
@@ -349,6 +352,9 @@ func TestThreadsAreSetOnOpenBLASAndRefusedOnGonum(t *testing.T) {
 		}
 		if err := backend.SetThreads(1); err != nil || backend.Threads() != 1 {
 			t.Errorf("threads are %d, error %v", backend.Threads(), err)
+		}
+		if err := backend.SetThreads(1 << 40); !errors.As(err, &refused) || refused.Got != 1<<40 || backend.Threads() != 1 {
+			t.Errorf("2^40 threads: error is %v, want *ThreadsError; threads are %d, want 1", err, backend.Threads())
 		}
 		if err := backend.SetThreads(before); err != nil {
 			t.Error(err)

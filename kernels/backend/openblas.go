@@ -94,12 +94,19 @@ func (o *openBLAS) Description() string {
 
 func (o *openBLAS) Threads() int { return int(C.dlpackgo_openblas_threads(o.library)) }
 
+// SetThreads refuses what the library would cut in silence to the number of threads that it was built for.
 func (o *openBLAS) SetThreads(n int) error {
-	if n < 1 || n > math.MaxInt32 {
+	if n < 1 {
 		return &ThreadsError{Got: n, Reason: "it must be at least 1"}
 	}
-	C.dlpackgo_openblas_set_threads(o.library, C.int(n))
-	return nil
+	before := o.Threads()
+	C.dlpackgo_openblas_set_threads(o.library, C.int(min(n, math.MaxInt32)))
+	most := o.Threads()
+	if most >= n {
+		return nil
+	}
+	C.dlpackgo_openblas_set_threads(o.library, C.int(before))
+	return &ThreadsError{Got: n, Reason: fmt.Sprintf("1 to %d are accepted by this OpenBLAS; pass fewer", most)}
 }
 
 // worthCalling is the length of a vector from which the library's speed pays for the call into C.
