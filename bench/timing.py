@@ -3,7 +3,7 @@
 All contenders of a line take turns in short rounds, so that what the machine does meanwhile hits all of them alike. The cost
 of a contender is the fastest of its rounds: everything that disturbs a round makes it slower. A round of a short statement
 takes about half a millisecond, and most rounds of a busy machine get through that undisturbed. The loop around the
-statement, about 8 ns a turn, is part of every figure.
+statement, 4 to 8 ns a turn, is part of every figure.
 """
 
 from __future__ import annotations

@@ -111,16 +111,22 @@ int number_kind(PyObject *object)
     return PyType_GetSlot(Py_TYPE(object), Py_nb_float) != NULL ? NUMBER_REAL : refuse(object);
 }
 
-PyObject *number_index(PyObject *object)
+/* The narrow integers of ml_dtypes have no __index__, nor has NumPy's bool. complaint: as of refuse_value. */
+static PyObject *integer_of(PyObject *object, bool bools, const char *complaint, DLDataType dtype)
 {
     if (PyIndex_Check(object))
         return PyNumber_Index(object);
-    int kind = number_kind(object); /* the narrow integers of ml_dtypes have no __index__ */
-    if (kind == NUMBER_INTEGER)
+    int kind = number_kind(object);
+    if (kind == NUMBER_INTEGER || (bools && kind == NUMBER_BOOL))
         return PyNumber_Long(object);
     if (kind >= 0)
-        refuse_value(PyExc_TypeError, object, "%U is no integer", natural[NUMBER_INTEGER]);
+        refuse_value(PyExc_TypeError, object, complaint, dtype);
     return NULL;
+}
+
+PyObject *number_index(PyObject *object)
+{
+    return integer_of(object, false, "%U is no integer", natural[NUMBER_INTEGER]);
 }
 
 /* --- writing ------------------------------------------------------------------------------------------------------ */
@@ -182,23 +188,11 @@ static int write_float(void *at, DLDataType dtype, PyObject *value)
     return 0;
 }
 
-/* The truth of a bool counts as 0 or 1, as in Python. */
-static PyObject *integer_of(PyObject *value, DLDataType dtype)
-{
-    if (PyIndex_Check(value))
-        return PyNumber_Index(value);
-    int kind = number_kind(value);
-    if (kind == NUMBER_BOOL || kind == NUMBER_INTEGER)
-        return PyNumber_Long(value);
-    if (kind >= 0)
-        refuse_value(PyExc_TypeError, value,
-                     "%U is no integer, and dtype %s holds nothing else; pass another dtype, or round it first", dtype);
-    return NULL;
-}
-
 static int write_integer(void *at, DLDataType dtype, PyObject *value)
 {
-    PyObject *integer = integer_of(value, dtype);
+    /* The truth of a bool counts as 0 or 1, as in Python. */
+    PyObject *integer = integer_of(
+        value, true, "%U is no integer, and dtype %s holds nothing else; pass another dtype, or round it first", dtype);
     if (integer == NULL)
         return -1;
     bool is_signed = dtype.code == kDLInt;

@@ -130,7 +130,9 @@ static PyTypeObject *import_tensor_type(void)
 
 static bool walks_backwards(const TensorObject *tensor)
 {
-    for (int i = 0; i < tensor->view.ndim && !tensor_is_empty(tensor); i++)
+    if (tensor_is_empty(tensor))
+        return false;
+    for (int i = 0; i < tensor->view.ndim; i++)
         if (tensor->view.strides[i] < 0 && tensor->view.shape[i] > 1)
             return true;
     return false;

@@ -90,7 +90,7 @@ func (p possession) empty() bool { return p.owner == nil && p.managed == nil }
 func (p possession) release() {
 	switch {
 	case p.owner != nil:
-		releaseOwner(p.owner)
+		giveBack(p.owner, C.DLPACKGO_REFERENCE)
 	case p.managed != nil:
 		C.dlpackgo_discard(p.managed, C.bool(p.versioned))
 	}

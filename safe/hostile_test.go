@@ -109,11 +109,17 @@ func TestAnIteratorEndsWithItsMemory(t *testing.T) {
 	v := must(safe.ViewOf[float32](tensor))
 	elements, rows := must(v.Elements()), must(v.Rows())
 	requireEqual(t, tensor.Close(), nil)
+	requireNone(t, elements, rows)
+}
+
+// requireNone fails if there are elements or rows of memory that is gone.
+func requireNone[T safe.Element](t *testing.T, elements iter.Seq[T], rows iter.Seq2[int, safe.View[T]]) {
+	t.Helper()
 	for range elements {
-		t.Fatal("an element of memory that is gone")
+		t.Fatal("there is an element")
 	}
 	for range rows {
-		t.Fatal("a row of memory that is gone")
+		t.Fatal("there is a row")
 	}
 }
 
@@ -157,12 +163,7 @@ func TestAnIteratorOfABorrowedViewReadsNothingAfterTheLoan(t *testing.T) {
 		return nil
 	}), nil)
 	shape[0] = 12345
-	for range elements {
-		t.Fatal("an element of memory that is not lent any more")
-	}
-	for range rows {
-		t.Fatal("a row of memory that is not lent any more")
-	}
+	requireNone(t, elements, rows)
 }
 
 func TestAPanicInOneReleaseKeepsNoOtherFromBeingCalled(t *testing.T) {

@@ -54,19 +54,10 @@ func Collect() {
 	}
 }
 
-// releaseOwner gives one reference back.
-func releaseOwner(owner *C.dlpackgo_owner) {
+// giveBack gives back what was counted, a reference or an export.
+func giveBack(owner *C.dlpackgo_owner, counted uint64) {
 	kept := owner.slot != 0
-	C.dlpackgo_owner_release(owner)
-	if kept {
-		Collect()
-	}
-}
-
-// releaseExport is releaseOwner for a reference that counts as an export.
-func releaseExport(owner *C.dlpackgo_owner) {
-	kept := owner.slot != 0
-	C.dlpackgo_owner_release_export(owner)
+	C.dlpackgo_owner_give_back(owner, C.uint64_t(counted))
 	if kept {
 		Collect()
 	}

@@ -62,11 +62,20 @@ func (v AnyView) export(refused traits) (envelope, *C.dlpackgo_owner, error) {
 	case owner != nil:
 		C.dlpackgo_owner_release_export(owner)
 		err = ErrReadOnly
-	case !current:
-		err = v.gone()
-	case err == nil:
-		err = ErrUnowned
+	default:
+		err = v.unshared(current, err)
 	}
 	e.discard()
 	return envelope{}, nil, err
+}
+
+// unshared returns why the guard of v had no owner to share.
+func (v AnyView) unshared(current bool, err error) error {
+	switch {
+	case !current:
+		return v.gone()
+	case err == nil:
+		return ErrUnowned
+	}
+	return err
 }

@@ -134,7 +134,7 @@ func Own[S AsDLTensor](src S, release func()) (*Tensor, error) {
 	free := func() {
 		pinner.Unpin()
 		if share != nil {
-			defer releaseExport(share) // after release, and although that may panic
+			defer giveBack(share, countedExport) // after release, and although that may panic
 		}
 		release()
 	}
@@ -158,11 +158,8 @@ func (v AnyView) share() (*C.dlpackgo_owner, error) {
 		return nil, nil
 	}
 	owner, current, err := v.meta.guard.held.export(v.meta.generation)
-	switch {
-	case !current:
-		return nil, v.gone()
-	case owner == nil && err == nil:
-		return nil, ErrUnowned
+	if owner == nil {
+		err = v.unshared(current, err)
 	}
 	return owner, err
 }

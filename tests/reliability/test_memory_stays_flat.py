@@ -80,14 +80,14 @@ def work():
         {CYCLES[kind]}
 work()
 used, before, held = resident(), dlpackgo._core._live(), references()
-grown, steps_of_heaps = [], 65536
-while len(grown) < {rounds} or (min(grown) > 8 * {cycles} + steps_of_heaps and len(grown) < 20):
+grown, allowed = [], 8 * {cycles} + 65536  # the latter for steps of heaps
+while len(grown) < {rounds} or (min(grown) > allowed and len(grown) < 20):
     work()
     now = resident()
     grown.append(now - used)
     used = now
     assert references() == held and dlpackgo._core._live() == before, (before, dlpackgo._core._live())
-assert min(grown) <= 8 * {cycles} + steps_of_heaps, grown
+assert min(grown) <= allowed, grown
 """,
         timeout=1800,
     )
