@@ -1,8 +1,8 @@
 #include "envelope.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-_Static_assert(DLPACKGO_ENVELOPES == 64, "there is a bit for each envelope");
 _Static_assert(offsetof(dlpackgo_owner, counts) == 0, "Go counts exports at the address of the owner");
 
 /* On the heap, because in static memory Go's race detector would miss what C does to keep order. */
@@ -13,9 +13,9 @@ dlpackgo_envelope_rack *dlpackgo_envelopes(void)
     if (rack != NULL)
         return rack;
     rack = calloc(1, sizeof *rack);
-#if !defined(DLPACKGO_WATCHES_ADDRESSES)
+#if defined(DLPACKGO_WATCHES_ADDRESSES)
     if (rack != NULL)
-        rack->unused = UINT64_MAX;
+        memset(rack->used.bytes, 1, sizeof rack->used.bytes);
 #endif
     return rack;
 }
@@ -29,7 +29,7 @@ void dlpackgo_envelope_free(void *self)
 {
     size_t distance = rack == NULL ? SIZE_MAX : (uintptr_t)self - (uintptr_t)rack->envelopes;
     if (distance < sizeof rack->envelopes)
-        __atomic_fetch_or(&rack->unused, UINT64_C(1) << distance / sizeof(dlpackgo_envelope), __ATOMIC_RELEASE);
+        __atomic_store_n(&rack->used.bytes[distance / sizeof(dlpackgo_envelope)], 0, __ATOMIC_RELEASE);
     else
         free(self);
 }

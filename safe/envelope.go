@@ -22,11 +22,8 @@ var rack = C.dlpackgo_envelopes()
 // else a new one. While debugging it is always a new one, whose memory is freed with the export.
 func takeEnvelope(ndim int) (envelope, error) {
 	if ndim <= C.DLPACKGO_ENVELOPE_RANK && rack != nil && !debugging() {
-		unused := (*uint64)(&rack.unused)
-		for set := atomic.LoadUint64(unused); set != 0; set = atomic.LoadUint64(unused) {
-			if atomic.CompareAndSwapUint64(unused, set, set&(set-1)) { // the lowest bit is cleared
-				return envelope{unsafe.Pointer(&rack.envelopes[bits.TrailingZeros64(set)])}, nil
-			}
+		if start := rackedEnvelope(); start != nil {
+			return envelope{start}, nil
 		}
 	}
 	start := C.dlpackgo_envelope_new(C.int32_t(ndim))
@@ -34,6 +31,26 @@ func takeEnvelope(ndim int) (envelope, error) {
 		return envelope{}, &MemoryError{Bytes: C.sizeof_dlpackgo_envelope}
 	}
 	return envelope{unsafe.Pointer(start)}, nil
+}
+
+// rackedEnvelope takes one of the envelopes that lie ready; nil when all are in use.
+func rackedEnvelope() unsafe.Pointer {
+	const oneOfEach = 0x0101010101010101 // the lowest bit of each byte
+	words := (*[C.DLPACKGO_ENVELOPES / 8]uint64)(unsafe.Pointer(&rack.used))
+	for i := range words {
+		for {
+			set := atomic.LoadUint64(&words[i])
+			unset := ^set & oneOfEach
+			if unset == 0 {
+				break
+			}
+			lowest := bits.TrailingZeros64(unset)
+			if atomic.CompareAndSwapUint64(&words[i], set, set|1<<lowest) {
+				return unsafe.Pointer(&rack.envelopes[i*8+lowest/8])
+			}
+		}
+	}
+	return nil
 }
 
 // discard gives an envelope back that was not used.

@@ -15,10 +15,13 @@ typedef struct {
     int64_t extents[2 * DLPACKGO_ENVELOPE_RANK]; /* shape, then strides */
 } dlpackgo_envelope;
 
-/* Envelopes that lie ready, and a bit for each that nobody uses: whoever clears it has the envelope, and its deleter
- * sets it again, on any thread. */
+/* Envelopes that lie ready, and a byte for each that is 1 while somebody uses it: whoever sets it, by an atomic operation
+ * on the word that it is in, has the envelope. The deleter clears it, on any thread, which takes no more than a store. */
 typedef struct {
-    uint64_t unused;
+    union {
+        uint64_t words[DLPACKGO_ENVELOPES / 8];
+        uint8_t bytes[DLPACKGO_ENVELOPES];
+    } used;
     dlpackgo_envelope envelopes[DLPACKGO_ENVELOPES];
 } dlpackgo_envelope_rack;
 

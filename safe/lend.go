@@ -15,7 +15,7 @@ import (
 // and pins Go memory for as long as the call. While a tensor is lent it cannot be closed. What call returns Lend returns; a
 // nil call is ErrFunction.
 func Lend[S AsDLTensor](src S, call func(*ffi.DLManagedTensor) error) error {
-	v, err := viewOf(src)
+	v, err := claimedView(src)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (v AnyView) lend() (*guard, error) {
 		case furtherLoan:
 			standIn, err := v.lendStandIn()
 			if err != nil {
-				g.held.state.end(furtherLoan)
+				g.held.state.endFurther()
 			}
 			return standIn, err
 		}
@@ -161,12 +161,12 @@ func (v AnyView) lendStandIn() (*guard, error) {
 // end ends the loan of g.
 func (g *guard) end() {
 	if !g.standIn {
-		g.held.state.end(loanOut)
+		g.held.state.end()
 		return
 	}
 	g.pinner.Unpin()
 	if g.lender != nil {
-		g.lender.held.state.end(furtherLoan)
+		g.lender.held.state.endFurther()
 	}
 	g.standIn, g.lender = false, nil
 	if g.kept != nil {

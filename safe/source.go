@@ -9,17 +9,19 @@ import (
 // viewOf returns the view of src. It does not rely on what types of yours return: a view of nothing is an error, and so is
 // one that has outlived its memory.
 func viewOf[S AsDLTensor](src S) (AnyView, error) {
-	var v AnyView
-	var err error
-	if mayBeNil(&src) {
-		v, err = viewOfNil(src, S.AsDLTensor)
-	} else {
-		v, err = src.AsDLTensor()
-	}
+	v, err := claimedView(src)
 	if err == nil && v.stale() {
 		err = v.gone()
 	}
 	return v, err
+}
+
+// claimedView returns what src says is its view, for those who find out themselves whether it is stale.
+func claimedView[S AsDLTensor](src S) (AnyView, error) {
+	if mayBeNil(&src) {
+		return viewOfNil(src, S.AsDLTensor)
+	}
+	return src.AsDLTensor()
 }
 
 // writableView returns the view of src that may be written. It does not rely on src having asked.
