@@ -79,16 +79,22 @@ static inline void exception_forget(pending_exception e)
 #endif
 }
 
+/* The frames that it came through: a new reference, or NULL. */
+static inline PyObject *exception_traceback(pending_exception e)
+{
+#if PY_VERSION_HEX >= 0x030C0000
+    return PyException_GetTraceback(e.raised);
+#else
+    return Py_XNewRef(e.traceback);
+#endif
+}
+
 /* Whether Python code raised it: that leaves its frames in the traceback, and C leaves none. */
 static inline bool exception_from_python(pending_exception e)
 {
-#if PY_VERSION_HEX >= 0x030C0000
-    PyObject *traceback = PyException_GetTraceback(e.raised);
+    PyObject *traceback = exception_traceback(e);
     Py_XDECREF(traceback);
     return traceback != NULL;
-#else
-    return e.traceback != NULL;
-#endif
 }
 
 /* Forgets the exception that is set if it is one of kind. False when it is another one, which stays. */

@@ -272,14 +272,49 @@ static PyObject *keyword_set(int set)
     return names;
 }
 
-/* Whether the current exception is a TypeError that no Python code of the producer raised: then the call itself did not
- * fit the signature. A TypeError from inside the producer has its frame in the traceback, and is nobody else's. */
+/* What an exception says, or NULL. */
+static PyObject *text_of(pending_exception pending)
+{
+    PyObject *text = exception_value(pending) == NULL ? NULL : PyObject_Str(exception_value(pending));
+    PyErr_Clear();
+    return text;
+}
+
+/* Whether it was raised by the method itself, and not by something that it called. */
+static bool raised_at_once(pending_exception pending)
+{
+    PyObject *traceback = exception_traceback(pending);
+    PyObject *deeper = traceback == NULL ? NULL : PyObject_GetAttrString(traceback, "tb_next");
+    Py_XDECREF(traceback);
+    Py_XDECREF(deeper);
+    PyErr_Clear();
+    return deeper == Py_None;
+}
+
+/* Whether it is in Python's words for a keyword of ours that the callee has not. */
+static bool names_unknown_keyword(pending_exception pending)
+{
+    static const char *const ours[] = {"'max_version'", "'copy'", "'dl_device'", "'stream'"};
+    PyObject *text = text_of(pending);
+    const char *words = text == NULL ? NULL : PyUnicode_AsUTF8AndSize(text, NULL);
+    bool named = false;
+    if (words != NULL && strstr(words, "keyword argument") != NULL)
+        for (size_t i = 0; i < sizeof ours / sizeof *ours && !named; i++) named = strstr(words, ours[i]) != NULL;
+    Py_XDECREF(text);
+    PyErr_Clear();
+    return named;
+}
+
+/* Whether the current exception is a TypeError that says that the call itself did not fit the signature. One from
+ * inside the producer has its frame in the traceback, and is nobody else's. So has that of a call which a method
+ * written in Cython refuses, or which a method passes on as it is to one of before max_version: the words tell them
+ * apart. */
 static bool signature_refused(void)
 {
     if (!PyErr_ExceptionMatches(PyExc_TypeError))
         return false;
     pending_exception pending = exception_put_aside();
-    bool refused = !exception_from_python(pending);
+    bool refused = !exception_from_python(pending) || (raised_at_once(pending) && names_unknown_keyword(pending));
     exception_bring_back(pending);
     return refused;
 }
@@ -328,7 +363,7 @@ static bool keyword_refused(const producer_request *sent)
     if (!PyErr_ExceptionMatches(PyExc_Exception))
         return false;
     pending_exception pending = exception_put_aside();
-    PyObject *text = exception_value(pending) == NULL ? NULL : PyObject_Str(exception_value(pending));
+    PyObject *text = text_of(pending);
     const char *words = text == NULL ? NULL : PyUnicode_AsUTF8AndSize(text, NULL);
     bool refused = words != NULL && ((sent->copy == Py_True && strcasestr(words, "copy") != NULL) ||
                                      (sent->dl_device != NULL && strcasestr(words, "device") != NULL));

@@ -157,6 +157,20 @@ def test_a_type_error_from_inside_the_producer_surfaces_after_one_call() -> None
 
 
 @pytest.mark.case("V-2")
+def test_a_keyword_that_something_else_does_not_know_is_the_producers_own_error() -> None:
+    class Stale(Producer):
+        def __dlpack__(self, **keywords: Any) -> Any:
+            self.asked.append(keywords)
+            return Producer((3,), layout="row")  # type: ignore[call-arg]
+
+    for keywords in KEYWORDS:
+        stale = Stale()
+        with pytest.raises(TypeError, match="unexpected keyword argument 'layout'"):
+            from_dlpack(stale, **keywords)
+        assert len(stale.asked) == 1
+
+
+@pytest.mark.case("V-2")
 def test_a_type_error_of_a_builtin_called_by_the_producer_surfaces_after_one_call() -> None:
     class Adds(Producer):
         def __dlpack__(self, **keywords: Any) -> Any:
@@ -221,7 +235,24 @@ def old_signatures() -> dict[str, Callable[[Producer], Any]]:
         def __dlpack__(self) -> Any:
             return lambda: self.capsule()
 
-    kinds = (OldProducer, NoArguments, OnlyStream, PositionalOnly, OnlyVersion, InC, Static)
+    class InCython(Producer):
+        """What Cython refuses has a frame of its own in the traceback: old PyArrow, CuPy and dpctl."""
+
+        def __dlpack__(self, stream: Any = None, **unknown: Any) -> Any:
+            for name in unknown:
+                raise TypeError(f"__dlpack__() got an unexpected keyword argument '{name}'")
+            return self.capsule()
+
+    class PassesOn(Producer):
+        """A wrapper around an array of before max_version."""
+
+        def __dlpack__(self, **keywords: Any) -> Any:
+            return self.old(**keywords)
+
+        def old(self, stream: Any = None) -> Any:
+            return self.capsule()
+
+    kinds = (OldProducer, NoArguments, OnlyStream, PositionalOnly, OnlyVersion, InC, Static, InCython, PassesOn)
     return {kind.__name__: kind for kind in kinds}  # type: ignore[misc]
 
 
