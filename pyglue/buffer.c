@@ -120,11 +120,13 @@ void buffer_drop(Py_buffer *buffer)
 }
 
 /* Shape and strides of the buffer in elements. False where strides that are walked are no multiple of the item size.
- * Without strides, which ctypes leaves out whatever is asked for, a buffer is row-major. */
+ * Without strides, which ctypes leaves out whatever is asked for, a buffer is row-major; the shape of one axis is in
+ * the length, too. */
 static bool read_extents(const Py_buffer *buffer, TensorObject *tensor)
 {
     int64_t *shape = tensor->view.shape, *strides = tensor->view.strides;
-    for (int i = 0; i < buffer->ndim; i++) shape[i] = buffer->shape[i];
+    for (int i = 0; i < buffer->ndim; i++)
+        shape[i] = buffer->shape != NULL ? buffer->shape[i] : buffer->len / buffer->itemsize;
     if (buffer->strides == NULL)
         dlpackgo_row_major_strides(shape, buffer->ndim, strides);
     for (int i = 0; buffer->strides != NULL && i < buffer->ndim; i++) {
@@ -140,13 +142,13 @@ static TensorObject *wrap_buffer(Py_buffer *buffer)
     DLDataType dtype;
     if (!dtype_from_buffer_format(buffer->format, buffer->itemsize, &dtype)) {
         PyErr_Format(PyExc_BufferError,
-                     "a buffer of format '%s' has no element type of DLPack; "
+                     "a buffer of format '%s' and %zd bytes an item has no element type of DLPack; "
                      "accepted are single numbers of native byte order, such as 'd' or 'B'",
-                     buffer->format == NULL ? "B" : buffer->format);
+                     buffer->format == NULL ? "B" : buffer->format, buffer->itemsize);
         return NULL;
     }
-    bool shapeless = buffer->ndim > 0 && buffer->shape == NULL;
-    if (buffer->suboffsets != NULL || buffer->ndim > DLPACKGO_MAX_NDIM || shapeless) {
+    bool shapeless = buffer->ndim > 1 && buffer->shape == NULL;
+    if (buffer->suboffsets != NULL || buffer->ndim < 0 || buffer->ndim > DLPACKGO_MAX_NDIM || shapeless) {
         PyErr_SetString(PyExc_BufferError,
                         "buffers with suboffsets, with more than 64 axes or without a shape cannot be shared; "
                         "copy them first");
@@ -168,6 +170,14 @@ static TensorObject *wrap_buffer(Py_buffer *buffer)
     dlpackgo_fault fault;
     if (dlpackgo_validate(&tensor->view, tensor->flags, &fault) < 0) {
         raise_fault(&fault);
+        Py_CLEAR(tensor);
+        return NULL;
+    }
+    if (buffer->len != tensor_nbytes(tensor)) { /* https://github.com/openai/tiktoken/issues/405 */
+        PyErr_Format(PyExc_BufferError,
+                     "this buffer says that it has %zd bytes, and by its shape it has %lld; what exports it is broken, "
+                     "report it there",
+                     buffer->len, (long long)tensor_nbytes(tensor));
         Py_CLEAR(tensor);
         return NULL;
     }

@@ -57,13 +57,16 @@ static struct {
 };
 enum { NAMED_COUNT = sizeof named / sizeof *named };
 
-/* The characters of struct formats by kind. How many bits they stand for is said by the item size, not by them: 'l' has
- * 8 bytes natively and 4 with a prefix. */
+/* The characters of struct formats by kind and size. 'l' has 8 bytes natively and 4 with a prefix, which ctypes puts
+ * before both. */
 static const struct {
     uint8_t code;
+    int size;
     const char *characters;
 } format_kinds[] = {
-    {kDLInt, "bhilqn"}, {kDLUInt, "BHILQNc"}, {kDLFloat, "efdg"}, {kDLComplex, "FD"}, {kDLBool, "?"},
+    {kDLInt, 1, "b"},   {kDLInt, 2, "h"},    {kDLInt, 4, "il"},    {kDLInt, 8, "lqn"},    {kDLUInt, 1, "Bc"},
+    {kDLUInt, 2, "H"},  {kDLUInt, 4, "IL"},  {kDLUInt, 8, "LQN"},  {kDLFloat, 2, "e"},    {kDLFloat, 4, "f"},
+    {kDLFloat, 8, "d"}, {kDLFloat, 16, "g"}, {kDLComplex, 8, "F"}, {kDLComplex, 16, "D"}, {kDLBool, 1, "?"},
 };
 
 /* Words for what has another name above, and who means that by them: "float" has 64 bits for Python and 32 for PyTorch.
@@ -137,13 +140,16 @@ bool dtype_from_buffer_format(const char *format, Py_ssize_t itemsize, DLDataTyp
         format++;
     bool complex = *format == 'Z';
     format += complex;
-    if (itemsize < 1 || itemsize > 16 || format[0] == '\0' || format[1] != '\0')
+    if (format[0] == '\0' || format[1] != '\0')
         return false;
-    for (size_t i = 0; i < sizeof format_kinds / sizeof *format_kinds; i++)
-        if (strchr(format_kinds[i].characters, *format) != NULL) {
-            *dtype = (DLDataType){complex ? kDLComplex : format_kinds[i].code, (uint8_t)(8 * itemsize), 1};
+    for (size_t i = 0; i < sizeof format_kinds / sizeof *format_kinds; i++) {
+        int size = complex ? 2 * format_kinds[i].size : format_kinds[i].size;
+        bool fits = size == itemsize && size <= 16 && (!complex || format_kinds[i].code == kDLFloat);
+        if (fits && strchr(format_kinds[i].characters, *format) != NULL) {
+            *dtype = (DLDataType){complex ? kDLComplex : format_kinds[i].code, (uint8_t)(8 * size), 1};
             return true;
         }
+    }
     return false;
 }
 

@@ -74,7 +74,7 @@ static int read_layout(const char *attribute, PyObject *description, TensorObjec
              *strides = PyDict_GetItemString(description, "strides");
     int ndim = tensor->view.ndim;
     if (!read_integers(shape, ndim, tensor->view.shape))
-        return interface_refused(attribute, "its shape holds no integers");
+        return interface_refused(attribute, "its shape holds something else than integers of 64 bits");
     for (int i = 0; i < ndim; i++)
         if (tensor->view.shape[i] < 0)
             return interface_refused(attribute, "its shape has a negative extent");
@@ -126,7 +126,9 @@ static int read_interface(const char *attribute, PyObject *description, TensorOb
                                             "numpy.asarray(x)");
     if (buffer || !PyTuple_Check(data) || PyTuple_Size(data) != 2)
         return interface_refused(attribute, "its data is no pair of address and read-only flag");
-    tensor->view.data = PyLong_AsVoidPtr(PyTuple_GetItem(data, 0));
+    PyObject *address =
+        PyTuple_GetItem(data, 0); /* None: of an empty array, https://github.com/numba/numba/issues/4175 */
+    tensor->view.data = address == Py_None ? NULL : PyLong_AsVoidPtr(address);
     int read_only = PyObject_IsTrue(PyTuple_GetItem(data, 1));
     if (PyErr_Occurred() || read_only < 0 || read_layout(attribute, description, tensor) < 0)
         return interface_refused(attribute, "its data is no pair of address and read-only flag");
@@ -143,9 +145,11 @@ static int read_interface(const char *attribute, PyObject *description, TensorOb
 static TensorObject *read_tensor(PyObject *object, const char *attribute, PyObject *description, DLDevice device,
                                  const element_type *elements)
 {
-    PyObject *shape = PyDict_Check(description) ? PyDict_GetItemString(description, "shape") : NULL;
+    bool dictionary = PyDict_Check(description);
+    PyObject *shape = dictionary ? PyDict_GetItemString(description, "shape") : NULL;
     if (shape == NULL || !PyTuple_Check(shape) || PyTuple_Size(shape) > DLPACKGO_MAX_NDIM) {
-        interface_refused(attribute, "it is no dictionary with a shape of at most 64 axes");
+        interface_refused(attribute,
+                          dictionary ? "its shape is no tuple of at most 64 extents" : "it is no dictionary");
         return NULL;
     }
     TensorObject *tensor = tensor_allocate((int)PyTuple_Size(shape));
@@ -184,11 +188,11 @@ TensorObject *import_interface(PyObject *object, bool *found)
     *found = true;
     for (size_t i = 0; i < sizeof interfaces / sizeof *interfaces; i++) {
         PyObject *description = PyObject_GetAttrString(object, interfaces[i].attribute);
-        if (description != NULL)
-            return import_description(object, interfaces[i].attribute, description, interfaces[i].device, NULL);
-        if (!PyErr_ExceptionMatches(PyExc_AttributeError))
+        if (description == NULL && !exception_forgive(PyExc_AttributeError))
             return NULL;
-        PyErr_Clear();
+        if (description != NULL && description != Py_None) /* None is how a subclass takes back what its base has */
+            return import_description(object, interfaces[i].attribute, description, interfaces[i].device, NULL);
+        Py_XDECREF(description);
     }
     *found = false;
     return NULL;

@@ -125,13 +125,33 @@ def test_strides_of_an_empty_array_may_be_anything(strides: tuple[int, int]) -> 
 @pytest.mark.parametrize(
     ("changes", "words"),
     [({"data": ("5", False)}, "data"), ({"data": (5.0, False)}, "data"), ({"shape": (2.0,)}, "shape"),
-     ({"shape": (None,)}, "shape"), ({"strides": ("8",)}, "strides"),
+     ({"shape": (None,)}, "shape"), ({"strides": ("8",)}, "strides"), ({"shape": [3]}, "shape is no tuple"),
+     ({"shape": None}, "shape is no tuple"), ({"shape": (2**63,)}, "integers of 64 bits"),
      ({"data": None}, "buffer protocol.*numpy.asarray"), ({"data": bytearray(24)}, "buffer protocol")],
     ids=str,
 )  # fmt: skip
 def test_what_is_wrong_with_an_interface_is_named(changes: dict[str, Any], words: str) -> None:
     with pytest.raises(BufferError, match=f"__array_interface__ cannot be used: .*{words}"):
         dlpackgo.asarray(Exposes(np.zeros(3), **changes))
+
+
+def test_an_empty_array_may_leave_out_its_address() -> None:
+    """numba did: https://github.com/numba/numba/issues/4175"""
+    for address in (None, 0):
+        assert dlpackgo.asarray(Exposes(np.zeros((0, 3)), data=(address, False))).shape == (0, 3)
+        with pytest.raises(BufferError, match="NULL with 3 elements"):
+            dlpackgo.asarray(Exposes(np.zeros(3), data=(address, False)))
+
+
+@pytest.mark.parametrize("name", ["__array_interface__", "__cuda_array_interface__"])
+def test_an_interface_that_is_none_is_none(name: str) -> None:
+    """As __hash__ = None, it is how a subclass takes back what its base has."""
+    with pytest.raises(TypeError, match="cannot become a tensor"):
+        dlpackgo.asarray(type("Closed", (), {name: None})())
+    array = np.ones(3)
+    mixed = type("Mixed", (), {"__cuda_array_interface__": None, "__array_interface__": array.__array_interface__})
+    assert dlpackgo.asarray(mixed()).data_ptr == array.ctypes.data
+    assert dlpackgo.asarray(type("Bytes", (bytearray,), {name: None})(b"ab")).tolist() == [97, 98]
 
 
 def test_memory_that_the_description_itself_holds_lives_as_long_as_the_tensor() -> None:

@@ -310,3 +310,85 @@ def test_strides_of_an_empty_buffer_may_be_anything(strides: tuple[int, int]) ->
     if strides == (3, 8):
         with pytest.raises(BufferError, match="multiple of the item size"):
             dlpackgo.asarray(buffer(2, 2))
+
+
+class Slot(ctypes.Structure):
+    _fields_ = [("slot", ctypes.c_int), ("function", ctypes.c_void_p)]
+
+
+class Spec(ctypes.Structure):
+    _fields_ = [
+        ("name", ctypes.c_char_p), ("basicsize", ctypes.c_int), ("itemsize", ctypes.c_int), ("flags", ctypes.c_uint),
+        ("slots", ctypes.POINTER(Slot)),
+    ]  # fmt: skip
+
+
+_GetBuffer = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(PyBuffer), ctypes.c_int)
+_kept: list[Any] = []  # a type that ctypes made keeps nothing alive itself
+
+
+def exporter(shape: tuple[int, ...] | None, **fields: Any) -> Any:
+    """What exports a buffer of 16 floats with these fields, whatever is asked for, as code in C can."""
+    memory = (ctypes.c_float * 16)(*range(16))
+    extents = (ctypes.c_ssize_t * 4)(*(shape or ()))
+    fields = {
+        "buf": ctypes.addressof(memory),
+        "len": 64,
+        "itemsize": 4,
+        "ndim": len(shape or ()),
+        "format": b"f",
+    } | fields
+
+    def get(self: int, buffer: Any, flags: int) -> int:
+        described = PyBuffer(shape=ctypes.addressof(extents) if shape else None, **fields)
+        ctypes.memmove(buffer, ctypes.byref(described), ctypes.sizeof(described))
+        ctypes.c_void_p.from_buffer(buffer.contents, PyBuffer.obj.offset).value = self
+        ctypes.pythonapi.Py_IncRef(ctypes.c_void_p(self))
+        return 0
+
+    callback = _GetBuffer(get)
+    slots = (Slot * 2)(Slot(1, ctypes.cast(callback, ctypes.c_void_p)))  # Py_bf_getbuffer
+    make = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.POINTER(Spec))(("PyType_FromSpec", ctypes.pythonapi))
+    _kept.append((memory, extents, callback, slots))
+    return make(Spec(b"tests.Exporter", object.__basicsize__, 0, 0, slots))()
+
+
+def test_the_shape_of_a_buffer_with_one_axis_is_in_its_length_too() -> None:
+    """A memoryview takes it from there as well."""
+    tensor = dlpackgo.asarray(exporter(None, ndim=1))
+    assert (tensor.shape, tensor.tolist()) == ((16,), list(range(16)))
+
+
+@pytest.mark.parametrize(
+    ("shape", "fields", "complaint"),
+    [
+        ((64,), {}, "64 bytes, and by its shape it has 256"),  # of bytes, not of elements: openai/tiktoken#405
+        ((4,), {}, "64 bytes, and by its shape it has 16"),
+        ((2, 2), {"len": 4}, "4 bytes, and by its shape it has 16"),
+        ((), {}, "64 bytes, and by its shape it has 4"),
+        ((4,), {"len": 0}, "NULL with 4 elements"),
+        ((4,), {"len": -16}, "-16 bytes"),
+        ((-4,), {"len": -16}, "shape\\[0\\] is -4"),
+        ((1 << 62, 4), {}, "no memory is that large"),
+        (None, {"ndim": 2}, "without a shape"),
+        ((16,), {"ndim": -1}, "axes"),
+        ((16,), {"ndim": 65}, "axes"),
+        ((16,), {"itemsize": 8, "len": 128}, "'f' and 8 bytes"),
+        ((16,), {"itemsize": 0, "len": 0}, "'f' and 0 bytes"),
+        ((16,), {"itemsize": -4}, "'f' and -4 bytes"),
+        ((8,), {"format": b"d"}, "'d' and 4 bytes"),
+        ((16,), {"format": None}, "'B' and 4 bytes"),
+        ((4,), {"format": b"Zg", "itemsize": 32}, "'Zg' and 32 bytes"),
+        ((16,), {"format": b"Zb", "itemsize": 2}, "'Zb' and 2 bytes"),
+        ((16,), {"format": b"\xff"}, "format"),
+    ],
+    ids=str,
+)
+def test_a_buffer_that_contradicts_itself_is_refused_and_given_back(
+    shape: tuple[int, ...] | None, fields: dict[str, Any], complaint: str
+) -> None:
+    source = exporter(shape, **fields)
+    references = sys.getrefcount(source)
+    with pytest.raises(BufferError, match=complaint):
+        dlpackgo.asarray(source)
+    assert sys.getrefcount(source) == references
