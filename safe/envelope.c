@@ -4,6 +4,7 @@
 #include <string.h>
 
 _Static_assert(offsetof(dlpackgo_owner, counts) == 0, "Go counts exports at the address of the owner");
+_Static_assert(offsetof(dlpackgo_envelope_at_hand, envelope) == 0, "consumers know an envelope by its address");
 
 /* On the heap, because in static memory Go's race detector would miss what C does to keep order. */
 static dlpackgo_envelope_rack *rack;
@@ -46,4 +47,41 @@ void dlpackgo_envelope_return_versioned(DLManagedTensorVersioned *self)
     dlpackgo_owner *owner = self->manager_ctx;
     dlpackgo_envelope_free(self);
     dlpackgo_owner_release_export(owner);
+}
+
+/* --- the one at hand ---------------------------------------------------------------------------------------------- */
+
+dlpackgo_envelope_at_hand *dlpackgo_envelope_at_hand_new(void)
+{
+#if defined(DLPACKGO_WATCHES_ADDRESSES)
+    return NULL;
+#else
+    return calloc(1, sizeof(dlpackgo_envelope_at_hand)); /* zero is DLPACKGO_AT_HAND */
+#endif
+}
+
+void dlpackgo_envelope_come_back(dlpackgo_envelope_at_hand *self)
+{
+    dlpackgo_owner *owner = self->owner; /* soon another tensor's */
+    uint32_t place = __atomic_exchange_n(&self->place, DLPACKGO_AT_HAND, __ATOMIC_ACQ_REL);
+    if (place == DLPACKGO_ABANDONED)
+        free(self);
+    if (place == DLPACKGO_ABANDONED || place == DLPACKGO_LEFT)
+        dlpackgo_owner_release_export(owner);
+}
+
+void dlpackgo_envelope_abandon(dlpackgo_envelope_at_hand *self)
+{
+    if (self != NULL && __atomic_exchange_n(&self->place, DLPACKGO_ABANDONED, __ATOMIC_ACQ_REL) == DLPACKGO_AT_HAND)
+        free(self);
+}
+
+void dlpackgo_envelope_back(DLManagedTensor *self)
+{
+    dlpackgo_envelope_come_back((dlpackgo_envelope_at_hand *)self);
+}
+
+void dlpackgo_envelope_back_versioned(DLManagedTensorVersioned *self)
+{
+    dlpackgo_envelope_come_back((dlpackgo_envelope_at_hand *)self);
 }

@@ -1,5 +1,6 @@
 package safe
 
+// #include "envelope.h"
 // #include "loan.h"
 // #include "owner.h"
 import "C"
@@ -22,6 +23,7 @@ type guard struct {
 	// described is the view of generation that the loan in held was made to look like last, or the zero value.
 	described AnyView
 	held      *held
+	atHand    *C.dlpackgo_envelope_at_hand // nil when memory was short
 
 	// A guard can stand in for that of a view, to lend it. Then it pins what is lent, if it has to,
 	standIn bool
@@ -39,8 +41,10 @@ type held struct {
 	// What was adopted, as long as there is no owner for it.
 	managed   unsafe.Pointer
 	versioned bool
-	batch     uint64     // how many exports of owner are counted at a time
+	shared    bool       // others ask owner how many exports are out: none may be counted that was not made
 	leak      *LeakError // what to report when all this was forgotten; nil unless debugging
+
+	atHand *C.dlpackgo_envelope_at_hand // as in the guard
 }
 
 // usualRank is the rank up to which metadata lies in place: in a tensor, and in a loan.
@@ -61,7 +65,8 @@ func newGuard(capacity int, watched bool) (*guard, error) {
 	if loan == nil {
 		return nil, &MemoryError{Bytes: C.sizeof_dlpackgo_loan}
 	}
-	g := &guard{held: &held{loan: loan}}
+	atHand := C.dlpackgo_envelope_at_hand_new()
+	g := &guard{held: &held{loan: loan, atHand: atHand}, atHand: atHand}
 	runtime.AddCleanup(g, (*held).giveUp, g.held)
 	return g, nil
 }
@@ -87,58 +92,24 @@ func (g *guard) pool() {
 // giveUp releases what is left when a guard is garbage: the pool let go of it, or somebody forgot to close a tensor.
 func (h *held) giveUp() {
 	C.dlpackgo_loan_free(h.loan)
-	h.takePossession(h.state.exportsAtHand()).release()
+	h.takePossession(h.state.Load()).release()
+	C.dlpackgo_envelope_abandon(h.atHand)
 	h.leak.report()
 }
 
 // export returns the owner of what h holds, of which an export more is counted; nil when it holds nothing. It reports false
 // when the memory was taken away from views of generation.
 func (h *held) export(generation uint64) (owner *C.dlpackgo_owner, current bool, err error) {
-	for {
-		owner, outcome := h.takeExport(generation)
-		switch outcome {
-		case stale:
-			return nil, false, nil
-		case done:
-			return owner, true, nil
-		case wait:
-			runtime.Gosched()
-			continue
-		}
-		// None is at hand, and it is for us to have some counted. Close waits meanwhile.
-		owner, err = h.share()
-		if owner == nil {
-			h.state.putExports(0)
-			return nil, true, err
-		}
-		atomic.AddUint64(counts(owner), h.batch*countedExport)
-		h.state.putExports(h.batch)
+	if !h.state.beginExport(generation) {
+		return nil, false, nil
 	}
-}
-
-// takeExport takes one of the exports at hand, and returns the owner that has it counted.
-func (h *held) takeExport(generation uint64) (*C.dlpackgo_owner, outcome) {
-	for {
-		old := h.state.Load()
-		switch {
-		case old&generations != generation:
-			return nil, stale
-		case old&exportsAtHand != 0:
-			// Whoever put exports there had set the owner, and whoever takes it away changes the state: so this is the one.
-			owner := h.owner.Load()
-			if h.state.CompareAndSwap(old, old-exportAtHand) {
-				return owner, done
-			}
-		case old&counting != 0:
-			return nil, wait
-		case h.state.CompareAndSwap(old, old|counting):
-			return nil, none
-		}
+	defer h.state.endExport(false)
+	owner, err = h.share()
+	if owner != nil {
+		atomic.AddUint64(counts(owner), countedExport)
 	}
+	return owner, true, err
 }
-
-// usualBatch is how many exports are counted at a time: one atomic operation less for nearly all of them.
-const usualBatch = 32
 
 // countedExport is an export in the counts of an owner.
 const countedExport = C.DLPACKGO_EXPORT | C.DLPACKGO_REFERENCE
@@ -156,15 +127,15 @@ func (h *held) share() (*C.dlpackgo_owner, error) {
 	return p.owner, err
 }
 
-// takePossession returns what h holds, and leaves it empty. Exports that were at hand are uncounted.
-func (h *held) takePossession(exportsAtHand uint64) possession {
+// takePossession returns what h held in a generation that ended in this state, and leaves it empty.
+func (h *held) takePossession(ended uint64) possession {
 	p := possession{owner: h.owner.Load(), managed: h.managed, versioned: h.versioned}
 	h.managed = nil
 	if p.owner != nil {
 		h.owner.Store(nil)
 	}
-	if exportsAtHand != 0 {
-		atomic.AddUint64(counts(p.owner), -exportsAtHand*countedExport) // not the last: h had a reference besides
+	if ended&atHand != 0 && h.leaveAtHand() {
+		atomic.AddUint64(counts(p.owner), ^uint64(countedExport-1)) // not the last: h had a reference besides
 	}
 	return p
 }
@@ -173,7 +144,7 @@ func (h *held) takePossession(exportsAtHand uint64) possession {
 // when that has been done before, and ErrLent, with nothing changed, while a loan is out.
 func (g *guard) retire(generation uint64) (possession, error) {
 	for {
-		exportsAtHand, outcome := g.held.state.retire(generation)
+		ended, outcome := g.held.state.retire(generation)
 		switch outcome {
 		case stale:
 			return possession{}, nil
@@ -185,6 +156,6 @@ func (g *guard) retire(generation uint64) (possession, error) {
 		}
 		g.generation.Store(generation + oneGeneration)
 		g.held.leak, g.described = nil, AnyView{}
-		return g.held.takePossession(exportsAtHand), nil
+		return g.held.takePossession(ended), nil
 	}
 }

@@ -200,17 +200,18 @@ func (g *guard) describe(v AnyView) error {
 			return err
 		}
 	}
-	describe(&g.managed().DLTensor, v)
+	describe(&g.managed().DLTensor, unsafe.Add(unsafe.Pointer(g.held.loan), C.sizeof_dlpackgo_loan), v)
 	return nil
 }
 
-// describe makes t, which is memory of C with room for shape and strides, look like v, the way everything looks that goes
-// out: with strides, and without data when there are no elements.
-func describe(t *ffi.DLTensor, v AnyView) {
-	extents, steps := v.shape(), v.strides()
+// describe makes t, which is memory of C, look like v, the way everything looks that goes out: with strides, which come after
+// the shape in memory of C that has room for both, and without data when there are no elements.
+func describe(t *ffi.DLTensor, room unsafe.Pointer, v AnyView) {
+	extents := v.shape()
 	ndim := len(extents)
-	data := v.data
-	shape, strides := unsafe.Slice(t.Shape, ndim), unsafe.Slice(t.Strides, ndim)
+	data, steps := v.data, v.strides()[:ndim]
+	roomForStrides := unsafe.Add(room, uintptr(ndim)*unsafe.Sizeof(extents[0]))
+	shape, strides := (*extentArray)(room)[:ndim], (*extentArray)(roomForStrides)[:ndim]
 	for axis, extent := range extents { // they are few: a call of memmove for either would take longer
 		shape[axis], strides[axis] = extent, steps[axis]
 		if extent == 0 {
@@ -221,8 +222,13 @@ func describe(t *ffi.DLTensor, v AnyView) {
 	t.Device = v.meta.device
 	t.NDim = int32(ndim)
 	t.DType = v.meta.dtype
+	putAddress(&t.Shape, room)
+	putAddress(&t.Strides, roomForStrides)
 	t.ByteOffset = v.meta.byteOffset
 }
+
+// extentArray is as much as there may be at a DLTensor's shape, and at its strides.
+type extentArray [ffi.MaxNDim]int64
 
 // putAddress writes an address into memory of C, as a number: it may be a pointer to Go, which is pinned then, and is no
 // business of the write barrier. That would also look at what is replaced, which may be an address that nobody has any more.

@@ -10,6 +10,8 @@
 #define ASAN_UNPOISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
 #endif
 
+_Static_assert(offsetof(dlpackgo_loan, extents) == sizeof(dlpackgo_loan), "Go writes extents behind the struct");
+
 static void ignore(DLManagedTensor *self)
 {
     (void)self;

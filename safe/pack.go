@@ -1,8 +1,5 @@
 package safe
 
-// #include "owner.h"
-import "C"
-
 import "github.com/dlpackgo/dlpackgo/ffi"
 
 // Pack returns a managed tensor over the memory of src, a tensor or a view of one, for a consumer that takes ownership: the
@@ -10,63 +7,56 @@ import "github.com/dlpackgo/dlpackgo/ffi"
 // no owner to share, such as a view of a plain slice, is refused with ErrUnowned. So is read-only memory, with
 // ErrReadOnly: this struct cannot say so, and PackVersioned's can.
 func Pack[S AsDLTensor](src S) (*ffi.DLManagedTensor, error) {
-	v, err := viewOf(src)
+	v, err := claimedView(src)
 	if err != nil {
 		return nil, err
 	}
-	return v.pack()
+	e, err := v.export(readOnly)
+	if err != nil {
+		return nil, err
+	}
+	return e.managed(v), nil
 }
 
 // PackVersioned is Pack for the struct with a version, which can also say that memory is read-only.
 func PackVersioned[S AsDLTensor](src S) (*ffi.DLManagedTensorVersioned, error) {
-	v, err := viewOf(src)
+	v, err := claimedView(src)
 	if err != nil {
 		return nil, err
 	}
-	return v.packVersioned()
-}
-
-func (v AnyView) pack() (*ffi.DLManagedTensor, error) {
-	e, owner, err := v.export(readOnly)
+	e, err := v.export(0)
 	if err != nil {
 		return nil, err
 	}
-	return e.managed(owner, v), nil
+	return e.versioned(v), nil
 }
 
-func (v AnyView) packVersioned() (*ffi.DLManagedTensorVersioned, error) {
-	e, owner, err := v.export(0)
-	if err != nil {
-		return nil, err
-	}
-	return e.versioned(owner, v), nil
-}
-
-// export returns an envelope for v, and the owner to put into it, of which an export more is counted. Views with the refused
-// traits have none.
-func (v AnyView) export(refused traits) (envelope, *C.dlpackgo_owner, error) {
+// export returns an envelope for v. Views with the refused traits have none.
+func (v AnyView) export(refused traits) (envelope, error) {
 	switch {
 	case v.meta == nil:
-		return envelope{}, nil, ErrEmpty
+		return envelope{}, ErrEmpty
 	case v.meta.guard == nil:
-		return envelope{}, nil, ErrUnowned
+		return envelope{}, ErrUnowned
 	}
-	e, err := takeEnvelope(len(v.shape()))
-	if err != nil {
-		return envelope{}, nil, err
+	g, ndim := v.meta.guard, len(v.shape())
+	usual := ndim <= usualRank && !debugging() // else the memory is to be freed with the export
+	var e envelope
+	if usual {
+		e = g.takeAtHand(v.meta.generation)
 	}
-	owner, current, err := v.meta.guard.held.export(v.meta.generation)
-	switch {
-	case owner != nil && v.meta.traits&refused == 0:
-		return e, owner, nil
-	case owner != nil:
-		C.dlpackgo_owner_release_export(owner)
-		err = ErrReadOnly
-	default:
-		err = v.unshared(current, err)
+	if e.start == nil {
+		var current bool
+		var err error
+		if e, current, err = g.held.newExport(v.meta.generation, ndim, usual); e.owner == nil {
+			return envelope{}, v.unshared(current, err)
+		}
 	}
-	e.discard()
-	return envelope{}, nil, err
+	if v.meta.traits&refused != 0 {
+		e.discard()
+		return envelope{}, ErrReadOnly
+	}
+	return e, nil
 }
 
 // unshared returns why the guard of v had no owner to share.

@@ -10,34 +10,32 @@ import (
 
 // state says in one word which generation the memory of a tensor is in, and what is done with it: so whoever lends, exports or
 // takes away does it by one change, which fails if any other came first. From the highest bit down it counts generations,
-// further loans (those besides the one that a guard holds ready, at the same time or nested), and exports that are counted by
-// the owner but not made yet; then comes a bit that is set while one goroutine has more of them counted. The lowest byte is 1
-// while the loan held ready is out, and has nothing else in it: so the borrower, to whom it belongs meanwhile, ends the loan
-// by a store, which takes a third of the time of an atomic operation on the word.
+// and further loans: those besides the one that a guard holds ready, at the same time or nested. Then comes a bit that is set
+// once an export is counted for the envelope at hand. Of the two lowest bytes one is 1 while a goroutine makes an export, the
+// other while the loan held ready is out. Whoever set them is alone with them, and clears them by a store, which takes a third
+// of the time of an atomic operation on the word.
 type state struct{ atomic.Uint64 }
 
 const (
 	loanOut       = uint64(1) << 0
-	counting      = uint64(1) << 8
-	exportAtHand  = uint64(1) << 9
-	furtherLoan   = uint64(1) << 16
+	exporting     = uint64(1) << 8
+	atHand        = uint64(1) << 16
+	furtherLoan   = uint64(1) << 17
 	oneGeneration = uint64(1) << 36
 
-	exportsAtHand  = furtherLoan - exportAtHand
 	furtherLoans   = oneGeneration - furtherLoan
 	generations    = ^(oneGeneration - 1)
 	lastGeneration = generations
 )
 
-// outcome is what came of an attempt to change a state.
+// outcome is what came of an attempt to end a generation.
 type outcome int
 
 const (
 	done  outcome = iota
-	stale         // the generation is over
+	stale         // it is over already
 	lent          // a loan is out
 	wait          // for another goroutine, which is done in a moment
-	none          // no export is at hand; the caller is to have some counted
 )
 
 // lend counts a loan of the memory of generation: the one held ready, if it is there and to be had, else a further one. It
@@ -51,7 +49,7 @@ func (s *state) lend(generation uint64, ready bool) (loan uint64) {
 		case ready && old&loanOut == 0:
 			loan = loanOut
 		case old&furtherLoans == furtherLoans:
-			runtime.Gosched() // a million are out
+			runtime.Gosched() // half a million are out
 			continue
 		default:
 			loan = furtherLoan
@@ -66,11 +64,13 @@ func (s *state) lend(generation uint64, ready bool) (loan uint64) {
 // small enough to be inlined.
 func (s *state) lendAtOnce(generation uint64) bool {
 	old := s.Load()
-	return old&^exportsAtHand == generation && s.CompareAndSwap(old, old|loanOut)
+	return old&^atHand == generation && s.CompareAndSwap(old, old|loanOut)
 }
 
 // end ends the loan that a guard holds ready.
-func (s *state) end() { release.Byte((*uint64)(unsafe.Pointer(s))) }
+func (s *state) end() { s.clear(0) }
+
+func (s *state) clear(place uint) { release.Byte((*uint64)(unsafe.Pointer(s)), place) }
 
 // endFurther ends one of the other loans.
 func (s *state) endFurther() { s.Add(^(furtherLoan - 1)) }
@@ -78,14 +78,37 @@ func (s *state) endFurther() { s.Add(^(furtherLoan - 1)) }
 // lent reports whether a loan is out.
 func (s *state) lent() bool { return s.Load()&(loanOut|furtherLoans) != 0 }
 
-// putExports ends what an outcome of none began: so many exports more are at hand.
-func (s *state) putExports(count uint64) { s.Add(count*exportAtHand - counting) }
+// beginExport keeps the memory of generation from being taken away until endExport. It reports false when the generation is over.
+func (s *state) beginExport(generation uint64) bool {
+	for {
+		old := s.Load()
+		switch {
+		case old&generations != generation:
+			return false
+		case old&exporting != 0:
+			runtime.Gosched()
+		case s.CompareAndSwap(old, old|exporting):
+			return true
+		}
+	}
+}
 
-// exportsAtHand returns how many exports are at hand.
-func (s *state) exportsAtHand() uint64 { return s.Load() & exportsAtHand / exportAtHand }
+// endExport ends what beginExport began. When an export was counted for the envelope at hand, it says so from now on.
+func (s *state) endExport(counted bool) {
+	if counted {
+		s.Add(atHand - exporting)
+	} else {
+		s.clear(1)
+	}
+}
 
-// retire ends a generation, unless a loan is out. The exports that were at hand are the caller's.
-func (s *state) retire(generation uint64) (atHand uint64, o outcome) {
+// hasAtHand reports whether the generation is not over, and has an export counted for the envelope at hand.
+func (s *state) hasAtHand(generation uint64) bool {
+	return s.Load()&(generations|atHand) == generation|atHand
+}
+
+// retire ends a generation, unless a loan is out, and returns the state that it was in.
+func (s *state) retire(generation uint64) (old uint64, o outcome) {
 	for {
 		old := s.Load()
 		switch {
@@ -93,10 +116,10 @@ func (s *state) retire(generation uint64) (atHand uint64, o outcome) {
 			return 0, stale
 		case old&(loanOut|furtherLoans) != 0:
 			return 0, lent
-		case old&counting != 0:
+		case old&exporting != 0:
 			return 0, wait
 		case s.CompareAndSwap(old, generation+oneGeneration):
-			return old & exportsAtHand / exportAtHand, done
+			return old, done
 		}
 	}
 }

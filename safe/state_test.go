@@ -153,6 +153,98 @@ func TestAForgottenTensorThatWasPackedIsReleased(t *testing.T) {
 	leftovers.Settle(t)
 }
 
+func TestAForgottenTensorLivesOnInItsExport(t *testing.T) {
+	leftovers.WantNone(t)
+	requireDeleted(t, 1)
+	var export *ffi.DLManagedTensor
+	func() {
+		tensor := must(safe.AdoptVersioned(ctest.ProduceVersioned(0, 3)))
+		ctest.Delete(must(safe.Pack(tensor)))
+		export = must(safe.Pack(tensor))
+	}()
+	for range 5 {
+		runtime.GC()
+		requireEqual(t, ctest.Sum(&export.DLTensor), 3)
+	}
+	ctest.Delete(export)
+}
+
+// Tensors come and go, and what is behind them in C is used again, while exports of earlier ones are still out.
+func TestExportsOfEarlierTensorsStayWhatTheyWere(t *testing.T) {
+	leftovers.WantNone(t)
+	const rounds = 100
+	requireDeleted(t, rounds)
+	sums := map[*ffi.DLManagedTensor]float64{}
+	for n := range int64(rounds) {
+		tensor := must(safe.AdoptVersioned(ctest.ProduceVersioned(0, n)))
+		for range n % 4 {
+			ctest.Delete(must(safe.Pack(tensor)))
+		}
+		for range n % 3 {
+			sums[must(safe.Pack(tensor))] = float64(n*(n-1)) / 2
+		}
+		requireEqual(t, tensor.Close(), nil)
+		if n%10 == 9 {
+			for m, sum := range sums {
+				requireEqual(t, ctest.Sum(&m.DLTensor), sum)
+				ctest.Delete(m)
+				delete(sums, m)
+			}
+		}
+	}
+	for m, sum := range sums {
+		requireEqual(t, ctest.Sum(&m.DLTensor), sum)
+		ctest.Delete(m)
+	}
+}
+
+// Views of closed tensors are packed while others are made, whose guards were theirs. They come through a type that does not
+// say so itself, so that all hangs on who takes what is held ready first.
+func TestAStaleViewIsNeverPackedWhoeverHasItsGuardNow(t *testing.T) {
+	leftovers.WantNone(t)
+	const rounds = 5000
+	requireDeleted(t, rounds)
+	var latest atomic.Pointer[safe.AnyView]
+	var over atomic.Bool
+	var all sync.WaitGroup
+	for range 3 {
+		all.Go(func() {
+			var earlier [4]safe.AnyView
+			for i := 0; !over.Load(); i++ {
+				if v := latest.Load(); v != nil {
+					earlier[i%len(earlier)] = *v
+				}
+				for _, v := range earlier {
+					n := float64(v.Size())
+					m, err := safe.Pack(answer{view: v})
+					if err != nil {
+						if !errors.Is(err, safe.ErrReleased) && !errors.Is(err, safe.ErrEmpty) {
+							t.Errorf("got %v", err)
+						}
+						continue
+					}
+					if sum := ctest.Sum(&m.DLTensor); sum != n*(n-1)/2 {
+						t.Errorf("packed other elements: %v for %v elements", sum, n)
+					}
+					ctest.DeleteElsewhere(m)
+				}
+			}
+		})
+	}
+	for n := range int64(rounds) {
+		tensor := must(safe.AdoptVersioned(ctest.ProduceVersioned(0, n%50+2)))
+		ctest.Delete(must(safe.Pack(tensor)))
+		v := tensor.AnyView()
+		latest.Store(&v)
+		runtime.Gosched()
+		m := must(safe.Pack(tensor))
+		requireEqual(t, tensor.Close(), nil)
+		ctest.Delete(m)
+	}
+	over.Store(true)
+	all.Wait()
+}
+
 func TestTensorsThatAreRefusedOrGoneCountNoExport(t *testing.T) {
 	leftovers.WantNone(t)
 	tensor := must(safe.Own(must(safe.SliceView(count(3))), nil))

@@ -190,10 +190,7 @@ func (t *Tensor) own(p possession) (*Tensor, error) {
 	if p.owner != nil {
 		g.held.owner.Store(p.owner)
 	}
-	g.held.managed, g.held.versioned, g.held.batch = p.managed, p.versioned, usualBatch
-	if p.shared {
-		g.held.batch = 1
-	}
+	g.held.managed, g.held.versioned, g.held.shared = p.managed, p.versioned, p.shared
 	t.meta.guard, t.meta.generation = g, g.generation.Load()
 	g.held.leak = newLeak(t)
 	return t, nil

@@ -3,7 +3,8 @@
 #include "textflag.h"
 
 // Stores are seen in the order of the program.
-TEXT ·Byte(SB), NOSPLIT, $0-8
+TEXT ·Byte(SB), NOSPLIT, $0-16
 	MOVQ word+0(FP), AX
-	MOVB $0, (AX)
+	MOVQ place+8(FP), CX
+	MOVB $0, (AX)(CX*1)
 	RET

@@ -2,8 +2,8 @@
 
 package release
 
-// Byte makes the lowest byte of *word zero. Everything that was written before is visible to whoever finds it zero. The other
-// bytes may be changed at the same time by atomic operations on the whole word.
+// Byte makes one byte of *word zero: the lowest for place 0, the highest for 7. Everything that was written before is visible to
+// whoever finds it zero. The other bytes may be changed at the same time by atomic operations on the whole word.
 //
 //go:noescape
-func Byte(word *uint64)
+func Byte(word *uint64, place uint)

@@ -4,6 +4,6 @@ package release
 
 import "sync/atomic"
 
-// Byte makes the lowest byte of *word zero. Everything that was written before is visible to whoever finds it zero. The other
-// bytes may be changed at the same time by atomic operations on the whole word.
-func Byte(word *uint64) { atomic.AndUint64(word, ^uint64(0xff)) }
+// Byte makes one byte of *word zero: the lowest for place 0, the highest for 7. Everything that was written before is visible to
+// whoever finds it zero. The other bytes may be changed at the same time by atomic operations on the whole word.
+func Byte(word *uint64, place uint) { atomic.AndUint64(word, ^(uint64(0xff) << (place * 8))) }

@@ -9,10 +9,12 @@ import (
 	"github.com/dlpackgo/dlpackgo/internal/release"
 )
 
-func TestByteClearsTheLowestByteAndNoOther(t *testing.T) {
-	word := uint64(0x0123456789abcdef)
-	if release.Byte(&word); word != 0x0123456789abcd00 {
-		t.Errorf("left %#x", word)
+func TestByteClearsOneByteAndNoOther(t *testing.T) {
+	for place, want := range map[uint]uint64{0: 0x0123456789abcd00, 1: 0x0123456789ab00ef, 7: 0x0023456789abcdef} {
+		word := uint64(0x0123456789abcdef)
+		if release.Byte(&word, place); word != want {
+			t.Errorf("place %d left %#x, want %#x", place, word, want)
+		}
 	}
 }
 
@@ -33,7 +35,7 @@ func TestByteUnlocksWhatACompareAndSwapLocked(t *testing.T) {
 					runtime.Gosched()
 				}
 				locked++
-				release.Byte(&word)
+				release.Byte(&word, 0)
 				atomic.AddUint64(&word, above)
 			}
 		})
