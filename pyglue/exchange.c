@@ -8,9 +8,18 @@
 #include "../safe/pack.h"
 #include "guard.h"
 
+typedef void (*error_setter)(void *error_context, const char *kind, const char *message);
+
+/* The caller may want no words. */
+static int refuse(error_setter set_error, void *error_context, const char *kind, const char *message)
+{
+    if (set_error != NULL)
+        set_error(error_context, kind, message);
+    return -1;
+}
+
 /* A tensor after the model of prototype, on the host. Called without the GIL too: nothing here is Python's. */
-static int allocate(DLTensor *prototype, DLManagedTensorVersioned **out, void *error_context,
-                    void (*set_error)(void *error_context, const char *kind, const char *message))
+static int allocate(DLTensor *prototype, DLManagedTensorVersioned **out, void *error_context, error_setter set_error)
 {
     DLTensor wanted = *prototype;
     dlpackgo_fault fault;
@@ -20,14 +29,11 @@ static int allocate(DLTensor *prototype, DLManagedTensorVersioned **out, void *e
     wanted.data = (void *)(uintptr_t)DLPACKGO_ALIGNMENT;
     wanted.strides = NULL;
     wanted.byte_offset = 0;
-    if (wanted.device.device_type != kDLCPU) {
-        set_error(error_context, "BufferError", "dlpackgo allocates tensors on the CPU only");
-        return -1;
-    }
+    if (wanted.device.device_type != kDLCPU)
+        return refuse(set_error, error_context, "BufferError", "dlpackgo allocates tensors on the CPU only");
     if (dlpackgo_validate(&wanted, 0, &fault) < 0) {
         dlpackgo_fault_message(&fault, message, sizeof message);
-        set_error(error_context, "BufferError", message);
-        return -1;
+        return refuse(set_error, error_context, "BufferError", message);
     }
     int64_t nbytes = dlpackgo_packed_size(wanted.dtype, 0, dlpackgo_numel(wanted.shape, wanted.ndim));
     dlpackgo_owner *owner = dlpackgo_owner_allocate(nbytes, false, &wanted.data);
@@ -40,8 +46,7 @@ static int allocate(DLTensor *prototype, DLManagedTensorVersioned **out, void *e
     if (*out != NULL)
         return 0;
     snprintf(message, sizeof message, "dlpackgo has no memory for %lld bytes", (long long)nbytes);
-    set_error(error_context, "MemoryError", message);
-    return -1;
+    return refuse(set_error, error_context, "MemoryError", message);
 }
 
 static TensorObject *check_own(void *object)
@@ -71,7 +76,9 @@ static int from_py_object(void *object, DLManagedTensorVersioned **out)
 static int to_py_object(DLManagedTensorVersioned *managed, void **out)
 {
     guard_drain_deferred();
-    *out = import_managed(managed);
+    if (managed == NULL)
+        PyErr_SetString(PyExc_BufferError, "a managed tensor is needed; got NULL");
+    *out = managed == NULL ? NULL : import_managed(managed);
     return *out == NULL ? -1 : 0;
 }
 

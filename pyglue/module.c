@@ -1,5 +1,8 @@
 /* The extension module dlpackgo._core. */
+#include <errno.h>
+#include <signal.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "../safe/live.h"
 #include "calling.h"
@@ -24,6 +27,41 @@ static void restore_limit(void)
     struct rlimit now;
     if (limit_known && getrlimit(RLIMIT_NOFILE, &now) == 0 && now.rlim_cur > limit_before_go.rlim_cur)
         setrlimit(RLIMIT_NOFILE, &limit_before_go);
+}
+
+/* --- the signal of urgent data ------------------------------------------------------------------------------------ */
+
+/* Go preempts its threads by SIGURG, and replaces the handler that was there. That gets what others send again, and
+ * nothing of Go's. */
+static struct sigaction urgent_before_go, urgent_of_go;
+
+__attribute__((constructor(101))) static void remember_handler(void)
+{
+    sigaction(SIGURG, NULL, &urgent_before_go);
+}
+
+static void on_urgent(int number, siginfo_t *info, void *context)
+{
+    int error = errno;
+    urgent_of_go.sa_sigaction(number, info, context);
+    if (info->si_code == SI_TKILL && info->si_pid == getpid()) /* how Go sends it */
+        return;
+    if (urgent_before_go.sa_flags & SA_SIGINFO)
+        urgent_before_go.sa_sigaction(number, info, context);
+    else
+        urgent_before_go.sa_handler(number);
+    errno = error;
+}
+
+static void restore_handler(void)
+{
+    bool handled = urgent_before_go.sa_handler != SIG_DFL && urgent_before_go.sa_handler != SIG_IGN;
+    if (!handled || sigaction(SIGURG, NULL, &urgent_of_go) != 0 || !(urgent_of_go.sa_flags & SA_SIGINFO) ||
+        urgent_of_go.sa_sigaction == urgent_before_go.sa_sigaction)
+        return;
+    struct sigaction both = urgent_of_go;
+    both.sa_sigaction = on_urgent;
+    sigaction(SIGURG, &both, NULL);
 }
 
 /* --- the module --------------------------------------------------------------------------------------------------- */
@@ -95,9 +133,10 @@ static int core_execute(PyObject *module)
         return -1;
     }
     executed = true;
-    /* The first crossing waits until the Go runtime is up; after it the limit of open files is Go's doing no more. */
+    /* The first crossing waits until the Go runtime is up; after it nothing here is Go's doing any more. */
     dlpackgoDeclare();
     restore_limit();
+    restore_handler();
     int (*const stages[])(PyObject *) = {guard_install,  trace_ready,   tracemalloc_ready, dtype_ready,  device_ready,
                                          tensor_ready,   create_ready,  pickle_ready,      export_ready, import_ready,
                                          exchange_ready, asarray_ready, call_ready};

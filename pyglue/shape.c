@@ -221,6 +221,15 @@ PyObject *tensor_iterate(PyObject *object)
     return PySeqIter_New(object);
 }
 
+/* Without this Python would compare every view along the first axis by identity, and find nothing ever. */
+int tensor_contains(PyObject *object, PyObject *value)
+{
+    (void)object, (void)value;
+    PyErr_SetString(PyExc_TypeError, "tensors compare by identity, so that `in` cannot say what values they hold; use "
+                                     "value in tensor.tolist(), or (tensor.numpy() == value).any()");
+    return -1;
+}
+
 /* --- transposition ------------------------------------------------------------------------------------------------ */
 
 static PyObject *permuted(TensorObject *self, const int *axes)

@@ -389,6 +389,7 @@ static PyType_Slot tensor_slots[] = {
     {Py_nb_index, tensor_index},
     {Py_sq_length, tensor_length},
     {Py_sq_item, tensor_item_at},
+    {Py_sq_contains, tensor_contains},
     {Py_mp_length, tensor_length},
     {Py_mp_subscript, tensor_subscript},
     {Py_bf_getbuffer, tensor_getbuffer},

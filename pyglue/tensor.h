@@ -116,6 +116,7 @@ PyObject *tensor_subscript(PyObject *self, PyObject *key);
 Py_ssize_t tensor_length(PyObject *self);
 PyObject *tensor_item_at(PyObject *self, Py_ssize_t index);
 PyObject *tensor_iterate(PyObject *self);
+int tensor_contains(PyObject *self, PyObject *value);
 PyObject *tensor_get_T(PyObject *self, void *unused);
 PyObject *tensor_transpose(PyObject *self, PyObject *const *args, Py_ssize_t nargs);
 PyObject *tensor_reshape(PyObject *self, PyObject *const *args, Py_ssize_t nargs);

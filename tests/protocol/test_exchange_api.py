@@ -96,6 +96,8 @@ def test_our_table_refuses_a_broken_struct_with_an_exception(table: Any) -> None
         ToObject(table.to_object)(ctypes.addressof(managed), ctypes.byref(out))
     # Who frees a tensor that was refused is not written down; it happens at most once.
     assert producer.settle() <= 1
+    with pytest.raises(BufferError, match="NULL"):
+        ToObject(table.to_object)(None, ctypes.byref(out))
 
 
 @pytest.mark.case("E-1", "AL-1")
@@ -136,6 +138,8 @@ def test_our_allocator_reports_what_it_cannot_serve(table: Any) -> None:
         assert len(reported) == 1, fault
         assert reported[0][1], fault
         assert out.value is None, fault
+        no_words = SetError()
+        assert Allocator(table.allocator)(ctypes.byref(prototype), ctypes.byref(out), None, no_words) != 0, fault
 
 
 @pytest.mark.case("E-1")

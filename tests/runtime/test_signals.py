@@ -29,6 +29,33 @@ for number, timer in ((signal.SIGALRM, signal.ITIMER_REAL), (signal.SIGPROF, sig
 
 
 @pytest.mark.case("GO-5")
+def test_handlers_from_before_the_import_get_every_signal_but_gos_own() -> None:
+    """Go preempts its threads by SIGURG."""
+    run_python(
+        """
+import os, signal, time
+seen = []
+numbers = signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}
+for number in numbers:
+    signal.signal(number, lambda number, _: seen.append(number))
+import dlpackgo
+x = dlpackgo.full((200, 200), 1.0)
+for _ in range(20):
+    dlpackgo.linalg.svd(x)
+    dlpackgo.runtime.collect()
+assert seen == [], seen
+for number in numbers:
+    os.kill(os.getpid(), number)
+    deadline = time.monotonic() + 5
+    while not seen and time.monotonic() < deadline:
+        time.sleep(0.001)
+    assert seen == [number], number
+    seen.clear()
+"""
+    )
+
+
+@pytest.mark.case("GO-5")
 def test_a_handler_runs_soon_although_quick_calls_into_go_keep_the_gil() -> None:
     """Entering Go blocks signals for a moment; one that comes just then is taken by a thread of Go's."""
     run_python(

@@ -239,6 +239,15 @@ def test_only_a_single_element_has_a_truth(dtype: str) -> None:
             bool(dlpackgo.zeros(shape, dtype=dtype))
 
 
+def test_in_says_that_it_cannot_say_what_values_a_tensor_holds() -> None:
+    """By identity no view would ever be found in one, whatever it holds."""
+    tensor = dlpackgo.arange(3)
+    for value in (1, tensor, tensor[1], np.int64(1), None):
+        with pytest.raises(TypeError, match="tolist"):
+            value in tensor  # noqa: B015
+    assert tensor in [dlpackgo.zeros(()), tensor]
+
+
 # --- values ---
 
 
