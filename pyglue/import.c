@@ -321,10 +321,16 @@ static imported import_foreign(PyObject *producer, const producer_type *type, co
 /* Apart, so that the ways before it need not save what it needs. */
 static __attribute__((noinline)) imported import_by_type(PyObject *producer, const import_request *request)
 {
+    bool closed = !numpy_lane_takes(producer);
     const producer_type *found = producer_lookup(Py_TYPE(producer));
     if (found == NULL)
         return failed(NULL);
-    producer_type type = *found; /* what is called from here on may look up other types */
+    producer_type type = *found;                /* what is called from here on may look up other types */
+    if (closed && numpy_lane_takes(producer)) { /* the lookup opened it: the first array is read like all others */
+        TensorObject *tensor = numpy_import(producer);
+        if (tensor != NULL || PyErr_Occurred())
+            return (imported){.tensor = tensor};
+    }
     imported result = import_foreign(producer, &type, request);
     if (result.tensor == NULL && (type.torch || type.array))
         refusal_explain(producer, type.torch && result.without_memory);

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from harness.abi import READ_ONLY
 from harness.dtypes import NUMPY_ROWS, Row
+from harness.processes import run_python
 from harness.producers import Producer
 from quirks_tests import OLD_NUMPY, QuirksTests
 
@@ -45,10 +46,21 @@ def test_the_buffer_protocol_keeps_what_its_legacy_capsule_cannot_say() -> None:
     assert not np.asarray(read_only).flags.writeable
 
 
-def test_the_way_to_a_writable_tensor_on_an_array_is_asarray() -> None:
+def test_the_first_array_is_read_like_all_others() -> None:
+    """Natively: what its capsule cannot say, the array can. It is read-only when it is."""
+    run_python(
+        """
+import numpy as np, dlpackgo
+for _ in range(3):
     array = np.zeros(3)
-    tensor = dlpackgo.asarray(array)
-    assert tensor.data_ptr == array.ctypes.data
+    for tensor in (dlpackgo.from_dlpack(array), dlpackgo.asarray(array)):
+        assert (tensor.data_ptr, tensor.readonly) == (array.ctypes.data, False)
+    array.flags.writeable = False
+    assert dlpackgo.from_dlpack(array).readonly
+"""
+    )
+    read_only = "import numpy as np, dlpackgo; assert dlpackgo.from_dlpack(np.broadcast_to(np.ones(1), 3)).readonly"
+    run_python(read_only)
 
 
 def test_functions_in_go_write_nothing_and_take_both() -> None:
