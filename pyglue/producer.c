@@ -291,13 +291,15 @@ static bool raised_at_once(pending_exception pending)
     return deeper == Py_None;
 }
 
-/* Whether it is in Python's words for a keyword of ours that the callee has not. */
+/* Whether it is in the words of Python, Cython, pybind11 or nanobind for keywords of ours that the callee has not. */
 static bool names_unknown_keyword(pending_exception pending)
 {
     static const char *const ours[] = {"'max_version'", "'copy'", "'dl_device'", "'stream'"};
     PyObject *text = text_of(pending);
     const char *words = text == NULL ? NULL : PyUnicode_AsUTF8AndSize(text, NULL);
-    bool named = false;
+    bool named = words != NULL && strstr(words, "__dlpack__") != NULL &&
+                 (strstr(words, "takes no keyword arguments") != NULL ||
+                  strstr(words, "incompatible function arguments") != NULL);
     if (words != NULL && strstr(words, "keyword argument") != NULL)
         for (size_t i = 0; i < sizeof ours / sizeof *ours && !named; i++) named = strstr(words, ours[i]) != NULL;
     Py_XDECREF(text);

@@ -252,7 +252,26 @@ def old_signatures() -> dict[str, Callable[[Producer], Any]]:
         def old(self, stream: Any = None) -> Any:
             return self.capsule()
 
-    kinds = (OldProducer, NoArguments, OnlyStream, PositionalOnly, OnlyVersion, InC, Static, InCython, PassesOn)
+    class PassesOnToC(Producer):
+        """The same around an object that is written in C."""
+
+        refusal = "core.Array.__dlpack__() takes no keyword arguments"
+
+        def __dlpack__(self, **keywords: Any) -> Any:
+            if keywords:
+                raise TypeError(self.refusal)
+            return self.capsule()
+
+    class PassesOnToPybind(PassesOnToC):
+        refusal = (
+            "__dlpack__(): incompatible function arguments. The following argument types are supported:\n"
+            "    1. (self: core.Array) -> types.CapsuleType\n\nInvoked with: <core.Array>; kwargs: max_version=(1, 3)"
+        )
+
+    kinds = (
+        OldProducer, NoArguments, OnlyStream, PositionalOnly, OnlyVersion, InC, Static, InCython, PassesOn, PassesOnToC,
+        PassesOnToPybind,
+    )  # fmt: skip
     return {kind.__name__: kind for kind in kinds}  # type: ignore[misc]
 
 
