@@ -7,7 +7,7 @@ is a ``Tensor`` on memory of Go's making, which every one of those libraries tak
 
 # All of it at once, and no __getattr__ that would bring in a module when it is asked for: with one, Python looks up every
 # attribute of a module the slow way, which takes longer than from_dlpack does.
-from . import debug, fft, linalg, runtime, stats
+from . import _start, debug, fft, linalg, runtime, stats  # noqa: F401  # _start comes ahead of what loads Go
 from ._core import Device, DType, Tensor, arange, asarray, empty, from_dlpack, full, ones, zeros
 
 __version__ = "0.1.0"

@@ -97,6 +97,43 @@ def test_what_the_environment_said_when_the_process_started_holds() -> None:
     assert run_python(TELL, environment=environment).stdout.split() == [str(512 << 20), "off", "3"]
 
 
+@pytest.mark.parametrize(
+    ("limit", "holds"),
+    [("", "off"), ("off", "off"), ("0", "0"), ("7B", "7"), ("512MiB", str(512 << 20)), ("2KiB", "2048"),
+     ("3TiB", str(3 << 40)), ("9223372036854775807", str(2**63 - 1)), ("0512KiB", str(512 << 10)),
+     *((wrong, None) for wrong in ("512MB", "512M", "512 MiB", "1.5GiB", "-1", "x", "B", "MiB", "Off", " 5", "5iB", "5PiB",
+                                   "9223372036854775808", "8388608TiB", "٣"))],
+    ids=repr,
+)  # fmt: skip
+def test_a_limit_that_go_cannot_read_is_an_import_error(limit: str, holds: str | None) -> None:
+    """Go itself would end the process."""
+    code = "try:\n import dlpackgo.runtime\nexcept ImportError as e:\n print(e)\nelse:\n print(dlpackgo.runtime.memory_limit())"
+    said = run_python(code, environment={"GOMEMLIMIT": limit, "PYTHONIOENCODING": "utf-8"}).stdout.strip()
+    if holds is None:
+        assert "512MiB" in said and ascii(limit)[1:-1] in ascii(said)
+    else:
+        assert said in (holds, "off" if holds == str(2**63 - 1) else holds)
+
+
+def test_too_little_address_space_is_an_import_error() -> None:
+    """Go itself would end the process."""
+    code = """
+import resource
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (100 << 20), resource.RLIM_INFINITY))
+try:
+    import dlpackgo
+except ImportError as error:
+    assert "ulimit -v" in str(error), error
+else:
+    raise AssertionError
+resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY,) * 2)
+import dlpackgo
+assert dlpackgo.stats.mean(dlpackgo.ones(3)) == 1
+"""
+    run_python(code)
+
+
 # --- collecting ---
 
 
