@@ -482,3 +482,10 @@ def test_memory_on_a_device_that_torch_lacks_is_refused_before_torch_sees_it() -
 
 class TestQuirks(QuirksTests):
     name = "PyTorch"
+
+
+def test_the_ways_that_torch_has_to_a_tensor_keep_shape_and_values_but_for_asarray() -> None:
+    tensor = dlpackgo.from_dlpack(np.arange(6.0).reshape(2, 3))
+    for take in (dlpackgo.Tensor.torch, torch.from_dlpack, torch.as_tensor, torch.tensor):
+        assert take(tensor).tolist() == tensor.tolist()
+    assert torch.asarray(tensor).tolist() == list(range(6))  # by the buffer protocol, as of bytes
