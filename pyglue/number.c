@@ -20,11 +20,15 @@ DLDataType number_natural_dtype(int kind)
 
 static int refuse(PyObject *object)
 {
+    PyObject *array = PyObject_GetAttrString((PyObject *)Py_TYPE(object), "__array__");
+    if (array == NULL && !exception_forgive(PyExc_AttributeError))
+        return -1;
     PyErr_Format(
         PyExc_TypeError,
         "%R cannot become a tensor: accepted are arrays that speak DLPack, buffers, objects with __array_interface__, "
-        "numbers, and nested lists of numbers",
-        (PyObject *)Py_TYPE(object));
+        "numbers, and nested lists of numbers%s",
+        (PyObject *)Py_TYPE(object), array == NULL ? "" : "; pass numpy.asarray(x), which takes its __array__");
+    Py_XDECREF(array);
     return -1;
 }
 
@@ -44,7 +48,7 @@ static int kind_of_dtype(PyObject *object, DLDataType dtype, long ndim)
     if (ndim != 0) {
         PyErr_Format(PyExc_TypeError,
                      "%R with axes stands where a number is needed; its own library joins arrays, for example "
-                     "with numpy.stack or torch.stack",
+                     "with numpy.stack or torch.stack, and numpy.asarray(x) takes one that speaks no DLPack",
                      (PyObject *)Py_TYPE(object));
         return -1;
     }
@@ -64,8 +68,26 @@ static int kind_of_dtype(PyObject *object, DLDataType dtype, long ndim)
     }
 }
 
+/* How many axes it says that it has: by ndim, or as TensorFlow's variables by its shape alone. -1 without an exception
+ * where it says nothing of them. */
+static long count_axes(PyObject *object)
+{
+    PyObject *axes = PyObject_GetAttrString(object, "ndim");
+    if (axes == NULL && exception_forgive(PyExc_AttributeError)) {
+        PyObject *shape = PyObject_GetAttrString(object, "shape");
+        Py_ssize_t length = shape == NULL ? -1 : PyObject_Size(shape);
+        Py_XDECREF(shape);
+        if (length < 0 && (exception_forgive(PyExc_AttributeError) || exception_forgive(PyExc_TypeError)))
+            return -1;
+        return (long)length;
+    }
+    long ndim = axes == NULL ? -1 : PyLong_AsLong(axes);
+    Py_XDECREF(axes);
+    return ndim;
+}
+
 /* The scalars of array libraries say themselves what they are: NumPy's convert to float whatever they are, dates and
- * complex numbers too. NUMBER_COUNT for what has no dtype, or no ndim beside it. */
+ * complex numbers too. NUMBER_COUNT for what has no dtype, or no number of axes beside it. */
 static int kind_of_scalar(PyObject *object)
 {
     const producer_type *type = producer_lookup(Py_TYPE(object));
@@ -79,12 +101,10 @@ static int kind_of_scalar(PyObject *object)
     Py_DECREF(described);
     if (parsed < 0)
         return -1;
-    PyObject *axes = PyObject_GetAttrString(object, "ndim");
-    if (axes == NULL)
-        return exception_forgive(PyExc_AttributeError) ? NUMBER_COUNT : -1;
-    long ndim = PyLong_AsLong(axes);
-    Py_DECREF(axes);
-    return ndim == -1 && PyErr_Occurred() ? -1 : kind_of_dtype(object, dtype, ndim);
+    long ndim = count_axes(object);
+    if (ndim < 0)
+        return PyErr_Occurred() ? -1 : NUMBER_COUNT;
+    return kind_of_dtype(object, dtype, ndim);
 }
 
 int number_kind(PyObject *object)

@@ -135,3 +135,40 @@ def test_array_refuses_other_arguments(arguments: Any) -> None:
 def test_a_read_only_tensor_makes_a_read_only_array() -> None:
     tensor: Any = dlpackgo.from_dlpack(Producer((3,), flags=1))
     assert not tensor.__array__().flags.writeable
+
+
+@pytest.mark.parametrize("shape", [(1,), (1, 1), (2,)], ids=str)
+def test_an_array_without_dlpack_is_no_number_although_it_converts_to_one(shape: tuple[int, ...]) -> None:
+    """TensorFlow's variables have dtype, shape and __float__, and no ndim."""
+
+    class Variable:
+        dtype = np.dtype("float32")
+
+        def __init__(self) -> None:
+            self.shape = shape
+
+        def __float__(self) -> float:
+            return 2.0
+
+        def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+            return np.full(shape, 2.0, dtype)
+
+    for value in (Variable(), [Variable()]):
+        with pytest.raises(TypeError, match=r"with axes .* numpy\.asarray"):
+            dlpackgo.asarray(value)
+    with pytest.raises(TypeError, match="with axes"):
+        dlpackgo.full(3, Variable())  # type: ignore[arg-type]
+    scalar = Variable()
+    scalar.shape = ()
+    assert dlpackgo.asarray([scalar, 1]).tolist() == [2, 1]
+
+
+def test_an_array_that_speaks_nothing_that_we_read_is_refused_with_the_way() -> None:
+    class Series:
+        def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+            return np.ones(3, dtype)
+
+    with pytest.raises(TypeError, match=r"cannot become a tensor: .* pass numpy\.asarray\(x\)"):
+        dlpackgo.asarray(Series())
+    with pytest.raises(TypeError, match="nested lists of numbers$"):
+        dlpackgo.asarray(object())
