@@ -129,7 +129,7 @@ func memoryOracle(d *descriptor.Description, elements, low, end *big.Int) ffi.Fa
 	}
 	first := new(big.Int).SetUint64(d.Data)
 	first.Add(first, new(big.Int).SetUint64(d.ByteOffset))
-	if new(big.Int).Add(first, low).Sign() < 0 || new(big.Int).Add(first, end).Cmp(addressSpace) > 0 {
+	if d.ByteOffset>>63 != 0 || new(big.Int).Add(first, low).Sign() < 0 || new(big.Int).Add(first, end).Cmp(addressSpace) > 0 {
 		return ffi.Fault{Rule: ffi.RuleAddress, Axis: -1, Got: int64(d.Data), Beside: int64(d.ByteOffset)}
 	}
 	alignment := int64(1)

@@ -107,7 +107,7 @@ func judgeTensor(t *DLTensor, flags Flags) breach {
 	}
 	first, carry := bits.Add64(uint64(uintptr(t.Data)), t.ByteOffset, 0)
 	_, carryBeyond := bits.Add64(first, beyond, 0)
-	if carry|carryBeyond != 0 || first < below {
+	if carry|carryBeyond|t.ByteOffset>>63 != 0 || first < below {
 		return breach{RuleAddress, noAxis, int64(uintptr(t.Data)), int64(t.ByteOffset)}
 	}
 	if alignment := Alignment(t.DType); device.host && first&uint64(alignment-1) != 0 {

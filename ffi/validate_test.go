@@ -267,6 +267,17 @@ func TestValidatorAccepts(t *testing.T) {
 	}
 }
 
+func TestAByteOffsetThatNoMemoryHasIsRefused(t *testing.T) {
+	for _, offset := range []uint64{1 << 63, math.MaxUint64 - 39} {
+		d := sound()
+		d.Data, d.ByteOffset = 4096, offset
+		var wrong *ffi.AddressError
+		if err := validate(d); !errors.As(err, &wrong) || uint64(wrong.Beside) != offset {
+			t.Errorf("byte offset %d: %v", offset, err)
+		}
+	}
+}
+
 func TestValidatorAllocatesNothingForSoundTensors(t *testing.T) {
 	d := sound()
 	defer runtime.KeepAlive(d)

@@ -120,7 +120,7 @@ static int expected_rule(const DLManagedTensorVersioned *managed)
         return 0;
     wide first = (wide)(uintptr_t)t->data + t->byte_offset;
     wide behind = packed ? (numel * bits + 7) / 8 : (high + 1) * item;
-    if (first >= ADDRESSES || first + low * item < 0 || first + behind > ADDRESSES)
+    if (t->byte_offset > LARGEST || first >= ADDRESSES || first + low * item < 0 || first + behind > ADDRESSES)
         return DLPACKGO_RULE_ADDRESS;
     bool scalar_of_two = t->dtype.code == kDLComplex || t->dtype.code == kDLBcomplex;
     wide alignment = t->dtype.bits % 8 != 0 ? 1 : t->dtype.bits / 8 / (scalar_of_two ? 2 : 1);

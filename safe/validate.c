@@ -151,7 +151,7 @@ static inline int validate_memory(const DLTensor *tensor, int64_t elements, uint
     }
     uint64_t data = (uint64_t)(uintptr_t)tensor->data;
     uint64_t first, last;
-    if (__builtin_add_overflow(data, tensor->byte_offset, &first) || first < below ||
+    if (tensor->byte_offset > INT64_MAX || __builtin_add_overflow(data, tensor->byte_offset, &first) || first < below ||
         __builtin_add_overflow(first, beyond, &last)) {
         return broken(fault, DLPACKGO_RULE_ADDRESS, -1, (int64_t)data, (int64_t)tensor->byte_offset);
     }

@@ -122,6 +122,8 @@ def test_a_strided_span_that_does_not_fit_in_63_bits(shape: Any, strides: Any, f
         (8, 0, (4,), (-1,)),  # runs below address 0
         (4096, 0, (2, 2), (-2048, 1)),
         (2**63, 2**63, (1,), (1,)),
+        (4096, 2**63, (1,), (1,)),  # ends within it, where no memory can be
+        (4096, 2**64 - 40, (1,), (1,)),  # a negative offset that became unsigned
     ],
 )
 def test_memory_that_wraps_around_the_address_space(data: int, offset: int, shape: Any, strides: Any) -> None:
