@@ -190,10 +190,9 @@ static void release_export(PyObject *capsule)
 /* What an array holds on to: the object that owns the memory, or a counted export of its owner. */
 static PyObject *base_for(TensorObject *tensor)
 {
-    if (tensor->base != NULL && SHARED_READ(tensor->owner) == NULL) {
-        Py_INCREF(tensor->base);
-        return tensor->base;
-    }
+    PyObject *object = SHARED_READ(tensor->base);
+    if (object != NULL && SHARED_READ(tensor->owner) == NULL)
+        return Py_NewRef(object);
     dlpackgo_owner *owner = tensor_owner(tensor);
     PyObject *capsule = owner == NULL ? NULL : PyCapsule_New(owner, "dlpackgo.export", release_export);
     if (capsule != NULL)

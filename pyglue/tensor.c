@@ -154,9 +154,13 @@ dlpackgo_owner *tensor_owner(TensorObject *self)
             owner = guarded_owner_of_managed(self->managed, self->managed_is_versioned);
         if (owner == NULL)
             PyErr_NoMemory();
-        else
-            self->managed = NULL; /* the owner's now */
         SHARED_WRITE(self->owner, owner);
+        if (owner != NULL) { /* has them now, and a reference of its own to the object */
+            self->managed = NULL;
+            PyObject *base = self->base;
+            SHARED_WRITE(self->base, NULL);
+            Py_XDECREF(base);
+        }
     }
     SHARED_UNLOCK(owner_mutex);
     return owner;
@@ -169,8 +173,6 @@ TensorObject *tensor_share(TensorObject *source, int ndim)
     if (self == NULL)
         return NULL;
     self->owner = dlpackgo_owner_retain(owner);
-    self->base = source->base;
-    Py_XINCREF(self->base);
     self->producer = source->producer;
     Py_XINCREF(self->producer);
     self->flags = source->flags;

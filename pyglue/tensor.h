@@ -13,8 +13,7 @@
 typedef struct {
     PyObject_HEAD
         /* Who keeps the memory: an owner shared with views and exports; or, as long as nobody shares it and an owner
-         * would only cost time, the object whose memory it is (which stays, besides the owner), or the struct of a
-         * producer. */
+         * would only cost time, the object whose memory it is, or the struct of a producer. */
         dlpackgo_owner *owner;
     PyObject *base;
     void *managed;

@@ -19,7 +19,7 @@ def _check_memory_limit(limit: str) -> None:
 
 
 def _check_address_space() -> None:
-    """Read from /proc, because the module resource, as well as pathlib, takes ten times as long to import."""
+    """Read from /proc, because to import the module resource, or pathlib, takes several times as long."""
     try:
         with open("/proc/self/limits") as limits:  # noqa: PTH123
             limit = next((line for line in limits if line.startswith("Max address space")), "").split()[3:4]
