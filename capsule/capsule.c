@@ -24,14 +24,14 @@ static void *unconsumed(PyObject *capsule, const char *name)
 }
 
 /* The deleters of managed tensors that come from capsule_new are plain C, here as in every consumer. */
-static void destroy_legacy(PyObject *capsule)
+DLPACKGO_HOT static void destroy_legacy(PyObject *capsule)
 {
     DLManagedTensor *managed = unconsumed(capsule, LEGACY);
     if (managed != NULL && managed->deleter != NULL)
         managed->deleter(managed);
 }
 
-static void destroy_versioned(PyObject *capsule)
+DLPACKGO_HOT static void destroy_versioned(PyObject *capsule)
 {
     DLManagedTensorVersioned *managed = unconsumed(capsule, VERSIONED);
     if (managed != NULL && managed->deleter != NULL)
@@ -63,7 +63,7 @@ static capsule_kind kind_of_name(const char *name)
     return strcmp(name, USED_VERSIONED) == 0 || strcmp(name, USED_LEGACY) == 0 ? CAPSULE_USED : CAPSULE_OTHER;
 }
 
-capsule_kind capsule_inspect(PyObject *object, void **managed)
+DLPACKGO_HOT capsule_kind capsule_inspect(PyObject *object, void **managed)
 {
     capsule_kind kind = CAPSULE_OTHER;
     *managed = NULL;

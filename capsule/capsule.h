@@ -11,6 +11,7 @@
 #include <stdbool.h>
 
 #include "../ffi/dlpack_abi.h"
+#include "../safe/hot.h"
 
 /* What a capsule is, by its own name. */
 typedef enum {

@@ -9,7 +9,7 @@
 
 /* --- in C --------------------------------------------------------------------------------------------------------- */
 
-TensorObject *tensor_create(const int64_t *shape, int ndim, DLDataType dtype, uint64_t flags, bool zeroed)
+DLPACKGO_HOT TensorObject *tensor_create(const int64_t *shape, int ndim, DLDataType dtype, uint64_t flags, bool zeroed)
 {
     TensorObject *self = tensor_allocate(ndim);
     if (self == NULL)
@@ -92,7 +92,7 @@ static int parse_extent(PyObject *object, int axis, int64_t *extent)
 }
 
 /* An extent, or a sequence of them. Returns ndim, or -1. */
-static int parse_shape(PyObject *object, int64_t shape[DLPACKGO_MAX_NDIM])
+DLPACKGO_HOT static int parse_shape(PyObject *object, int64_t shape[DLPACKGO_MAX_NDIM])
 {
     if (PyLong_CheckExact(object))
         return parse_extent(object, 0, shape) < 0 ? -1 : 1;
@@ -112,8 +112,8 @@ static int parse_shape(PyObject *object, int64_t shape[DLPACKGO_MAX_NDIM])
 }
 
 /* The dtype= of a call with nargs positional arguments, or else fallback. */
-static int parse_dtype_keyword(const char *function, PyObject *const *args, Py_ssize_t nargs, PyObject *names,
-                               DLDataType fallback, DLDataType *dtype)
+DLPACKGO_HOT static int parse_dtype_keyword(const char *function, PyObject *const *args, Py_ssize_t nargs,
+                                            PyObject *names, DLDataType fallback, DLDataType *dtype)
 {
     *dtype = fallback;
     for (Py_ssize_t i = 0; names != NULL && i < PyTuple_Size(names); i++) {
@@ -154,7 +154,8 @@ static TensorObject *filled(const int64_t *shape, int ndim, DLDataType dtype, Py
 
 /* --- from Python -------------------------------------------------------------------------------------------------- */
 
-static PyObject *create(const char *function, bool zeroed, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+DLPACKGO_HOT static PyObject *create(const char *function, bool zeroed, PyObject *const *args, Py_ssize_t nargs,
+                                     PyObject *names)
 {
     int64_t shape[DLPACKGO_MAX_NDIM];
     DLDataType dtype;

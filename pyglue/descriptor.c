@@ -10,7 +10,7 @@ void raise_fault(const dlpackgo_fault *fault)
 
 /* Everything is copied first, and the copy is what gets judged, so that a struct which changes meanwhile cannot get by.
  */
-TensorObject *read_descriptor(const DLTensor *foreign, uint64_t flags)
+DLPACKGO_HOT TensorObject *read_descriptor(const DLTensor *foreign, uint64_t flags)
 {
     DLTensor copy = *foreign;
     dlpackgo_fault fault;

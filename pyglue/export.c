@@ -229,7 +229,7 @@ static PyObject *export_capsule(TensorObject *tensor, bool versioned, uint64_t f
     return managed == NULL ? PyErr_NoMemory() : capsule_new(managed);
 }
 
-PyObject *tensor_dlpack(PyObject *object, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+DLPACKGO_HOT PyObject *tensor_dlpack(PyObject *object, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
 {
     TensorObject *self = (TensorObject *)object;
     export_request request;
@@ -247,7 +247,7 @@ PyObject *tensor_dlpack(PyObject *object, PyObject *const *args, Py_ssize_t narg
 
 static PyObject *host_pair; /* (1, 0), which is what nearly everybody is told */
 
-PyObject *tensor_dlpack_device(PyObject *object, PyObject *unused)
+DLPACKGO_HOT PyObject *tensor_dlpack_device(PyObject *object, PyObject *unused)
 {
     DLDevice device = ((TensorObject *)object)->view.device;
     (void)unused;
@@ -272,7 +272,7 @@ static PyObject *call_from_dlpack(const char *module_name, const char *package, 
     return result;
 }
 
-PyObject *tensor_numpy(PyObject *self, PyObject *unused)
+DLPACKGO_HOT PyObject *tensor_numpy(PyObject *self, PyObject *unused)
 {
     (void)unused;
     if (tensor_check_host((TensorObject *)self, "numpy()") < 0)

@@ -65,7 +65,7 @@ static void give_call(call *c)
 }
 #endif
 
-static PyObject *call_function(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+DLPACKGO_HOT static PyObject *call_function(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
 {
     call *c = take_call();
     if (c == NULL)

@@ -110,14 +110,14 @@ static void release_buffer(void *context)
     free(context);
 }
 
-static void release_managed(void *context)
+DLPACKGO_HOT static void release_managed(void *context)
 {
     DLManagedTensor *managed = context;
     if (managed->deleter != NULL)
         managed->deleter(managed);
 }
 
-static void release_managed_versioned(void *context)
+DLPACKGO_HOT static void release_managed_versioned(void *context)
 {
     DLManagedTensorVersioned *managed = context;
     if (managed->deleter != NULL)

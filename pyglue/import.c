@@ -122,7 +122,7 @@ static imported read_claimed(void *managed, bool versioned, const import_request
 
 /* The struct is claimed before it is read, because without a GIL another thread may claim it meanwhile and let it be
  * freed. What is refused goes back to the capsule, whose destructor frees it. */
-static imported import_capsule(PyObject *capsule, const import_request *request)
+DLPACKGO_HOT static imported import_capsule(PyObject *capsule, const import_request *request)
 {
     void *managed;
     capsule_kind kind = capsule_inspect(capsule, &managed);
@@ -190,7 +190,8 @@ static imported know_producer(imported result, PyObject *producer, const produce
     return result;
 }
 
-static imported import_by_capsule(PyObject *producer, const producer_type *type, const import_request *request)
+DLPACKGO_HOT static imported import_by_capsule(PyObject *producer, const producer_type *type,
+                                               const import_request *request)
 {
     producer_request wanted = {.copy = request->copy == 1 ? Py_True : request->copy == 0 ? Py_False : NULL};
     PyObject *device = NULL;
@@ -395,7 +396,7 @@ static __attribute__((noinline)) PyObject *import_as_asked(PyObject *const *args
     return (PyObject *)settle(import_producer(args[0], &request), &request);
 }
 
-PyObject *from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
+DLPACKGO_HOT PyObject *from_dlpack(PyObject *module, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
 {
     (void)module;
     guard_drain_deferred();

@@ -51,7 +51,8 @@ static bool cut_strides(const npy_intp *shape, const npy_intp *bytes, int ndim, 
 
 /* Copies the shape, and the strides in elements behind it. One pass without branches: this is most of what reading an
  * array costs. */
-static bool read_extents(const npy_intp *shape, const npy_intp *bytes, int ndim, int64_t item, int64_t *extents)
+DLPACKGO_HOT static bool read_extents(const npy_intp *shape, const npy_intp *bytes, int ndim, int64_t item,
+                                      int64_t *extents)
 {
     int shift = __builtin_ctzll((unsigned long long)item);
     int64_t *strides = extents + ndim, remainders = 0;
@@ -83,7 +84,7 @@ static inline __attribute__((always_inline)) bool describe(PyArrayObject *array,
     return read_extents(PyArray_DIMS(array), PyArray_STRIDES(array), ndim, view->dtype.bits / 8, extents);
 }
 
-bool numpy_borrow(PyObject *array, dlpackgo_borrowed *borrowed, int64_t *extents)
+DLPACKGO_HOT bool numpy_borrow(PyObject *array, dlpackgo_borrowed *borrowed, int64_t *extents)
 {
     DLTensor view;
     uint64_t flags;
@@ -93,7 +94,7 @@ bool numpy_borrow(PyObject *array, dlpackgo_borrowed *borrowed, int64_t *extents
     return true;
 }
 
-TensorObject *numpy_import(PyObject *array)
+DLPACKGO_HOT TensorObject *numpy_import(PyObject *array)
 {
     TensorObject *tensor = tensor_allocate(PyArray_NDIM((PyArrayObject *)array));
     if (tensor == NULL)
@@ -182,7 +183,7 @@ bool numpy_lane_enable(bool enable)
 
 /* --- making arrays ------------------------------------------------------------------------------------------------ */
 
-static void release_export(PyObject *capsule)
+DLPACKGO_HOT static void release_export(PyObject *capsule)
 {
     dlpackgo_owner_release_export(PyCapsule_GetPointer(capsule, "dlpackgo.export"));
 }
@@ -233,7 +234,7 @@ static PyArray_Descr *descriptor_of(const TensorObject *tensor)
     return descriptor;
 }
 
-PyObject *numpy_export(TensorObject *tensor, bool *taken)
+DLPACKGO_HOT PyObject *numpy_export(TensorObject *tensor, bool *taken)
 {
     *taken = true;
     if (SHARED_READ(checked_type) == NULL && open_lane() < 0) {

@@ -422,7 +422,7 @@ static PyObject *ask_again(PyObject *producer, const producer_request *sent)
     return capsule;
 }
 
-PyObject *producer_fetch(PyObject *producer, const producer_type *type, const producer_request *request)
+DLPACKGO_HOT PyObject *producer_fetch(PyObject *producer, const producer_type *type, const producer_request *request)
 {
     int speaks = type->speaks_dlpack ? 1 : producer_has_dlpack(producer); /* proxies have it by __getattr__ */
     if (speaks <= 0) {

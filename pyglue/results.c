@@ -79,7 +79,7 @@ static PyObject *encode_tensor(call_result *result, bool scalars)
     return number;
 }
 
-static PyObject *encode_result(call_result *result, int kind, bool scalars)
+DLPACKGO_HOT static PyObject *encode_result(call_result *result, int kind, bool scalars)
 {
     switch (kind) {
     case KIND_TENSOR:

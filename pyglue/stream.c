@@ -23,7 +23,7 @@ static long long stream_value(PyObject *stream)
     return overflow < 0 ? LLONG_MIN : overflow > 0 ? LLONG_MAX : value;
 }
 
-int stream_check(const TensorObject *self, PyObject *stream)
+DLPACKGO_HOT int stream_check(const TensorObject *self, PyObject *stream)
 {
     char name[32];
     int32_t device_type = self->view.device.device_type;
@@ -61,7 +61,7 @@ static bool is_default_stream(int32_t device_type, PyObject *stream)
     return (device_type == kDLCUDA || device_type == kDLCUDAManaged) && stream_value(stream) == 1;
 }
 
-int stream_order(TensorObject *self, PyObject *stream)
+DLPACKGO_HOT int stream_order(TensorObject *self, PyObject *stream)
 {
     char name[32];
     int32_t device_type = self->view.device.device_type;

@@ -54,7 +54,7 @@ static void give_object(TensorObject *self)
     Py_DECREF((PyObject *)type);
 }
 
-TensorObject *tensor_allocate(int ndim)
+DLPACKGO_HOT TensorObject *tensor_allocate(int ndim)
 {
     TensorObject *self = take_object();
     if (self == NULL)
@@ -80,7 +80,7 @@ TensorObject *tensor_allocate(int ndim)
     return self;
 }
 
-static void release_memory(TensorObject *self)
+DLPACKGO_HOT static void release_memory(TensorObject *self)
 {
     dlpackgo_owner *owner = self->owner;
     self->owner = NULL;
@@ -121,7 +121,7 @@ static void take_down_in_turn(TensorObject *self)
     }
 }
 
-static void tensor_dealloc(PyObject *object)
+DLPACKGO_HOT static void tensor_dealloc(PyObject *object)
 {
     TensorObject *self = (TensorObject *)object;
     if (SHARED_READ(trace_enabled))
@@ -141,7 +141,7 @@ static void tensor_dealloc(PyObject *object)
 /* In the free-threaded build two threads may make the first export of one tensor. */
 SHARED_MUTEX(owner_mutex);
 
-dlpackgo_owner *tensor_owner(TensorObject *self)
+DLPACKGO_HOT dlpackgo_owner *tensor_owner(TensorObject *self)
 {
     if (tensor_check_open(self) < 0) /* while the caller ran Python code, to import a library for example */
         return NULL;

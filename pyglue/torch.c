@@ -157,7 +157,7 @@ static int check_device(const TensorObject *tensor)
     return has > 0 ? 0 : -1;
 }
 
-PyObject *torch_export(TensorObject *tensor, bool *taken)
+DLPACKGO_HOT PyObject *torch_export(TensorObject *tensor, bool *taken)
 {
     *taken = true;
     if (walks_backwards(tensor)) {

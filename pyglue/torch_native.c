@@ -69,7 +69,7 @@ bool torch_native_is_plain(PyObject *tensor)
            !native.is_neg(at_tensor(tensor)) && !native.is_conj(at_tensor(tensor));
 }
 
-bool torch_native_describe(PyObject *tensor, DLTensor *view)
+DLPACKGO_HOT bool torch_native_describe(PyObject *tensor, DLTensor *view)
 {
     const void *self = at_tensor(tensor);
     int32_t device, layout, dtype;

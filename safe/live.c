@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "hot.h"
+
 /* Each thread counts in a place of its own, because an atomic addition takes as long as the rest of making a small
  * tensor. Places are handed on when their threads end, with what is in them: one thread makes what another one frees,
  * so that only the sum means anything. Threads for which no place is left share the last one. */
@@ -60,7 +62,7 @@ static inline void add(_Atomic int64_t *count, int64_t more, bool alone)
         atomic_fetch_add_explicit(count, more, memory_order_relaxed);
 }
 
-void dlpackgo_count(int64_t owners, int64_t bytes)
+DLPACKGO_HOT void dlpackgo_count(int64_t owners, int64_t bytes)
 {
     place *here = mine != NULL ? mine : take_place();
     add(&here->owners, owners, here != shared);

@@ -38,13 +38,13 @@ void dlpackgo_owner_free(dlpackgo_owner *self)
 
 _Static_assert(sizeof(dlpackgo_owner) <= DLPACKGO_ALIGNMENT, "the owner fits in front of the aligned data");
 
-void dlpackgo_owner_destroy_memory(dlpackgo_owner *self)
+DLPACKGO_HOT void dlpackgo_owner_destroy_memory(dlpackgo_owner *self)
 {
     dlpackgo_count(-1, -self->bytes);
     free(self->context);
 }
 
-dlpackgo_owner *dlpackgo_owner_allocate(int64_t nbytes, bool zeroed, void **data)
+DLPACKGO_HOT dlpackgo_owner *dlpackgo_owner_allocate(int64_t nbytes, bool zeroed, void **data)
 {
     if (nbytes < 0 || nbytes > INT64_MAX - 2 * DLPACKGO_ALIGNMENT)
         return NULL;

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "../ffi/dlpack_abi.h"
+#include "hot.h"
 
 typedef struct dlpackgo_owner dlpackgo_owner;
 

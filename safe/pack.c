@@ -5,7 +5,7 @@
 #include "layout.h"
 
 /* Copies view into tensor, with shape and strides at extents, the way every export looks. */
-static void describe(DLTensor *tensor, int64_t *extents, const DLTensor *view)
+DLPACKGO_HOT static void describe(DLTensor *tensor, int64_t *extents, const DLTensor *view)
 {
     int ndim = view->ndim;
     int64_t *strides = extents + ndim;
@@ -25,14 +25,14 @@ static void describe(DLTensor *tensor, int64_t *extents, const DLTensor *view)
         tensor->data = NULL;
 }
 
-static void delete_legacy(DLManagedTensor *self)
+DLPACKGO_HOT static void delete_legacy(DLManagedTensor *self)
 {
     dlpackgo_owner *owner = self->manager_ctx;
     free(self);
     dlpackgo_owner_release_export(owner);
 }
 
-static void delete_versioned(DLManagedTensorVersioned *self)
+DLPACKGO_HOT static void delete_versioned(DLManagedTensorVersioned *self)
 {
     dlpackgo_owner *owner = self->manager_ctx;
     free(self);
@@ -44,7 +44,7 @@ static size_t extents_size(const DLTensor *view)
     return 2 * (size_t)view->ndim * sizeof(int64_t);
 }
 
-DLManagedTensor *dlpackgo_pack(dlpackgo_owner *owner, const DLTensor *view)
+DLPACKGO_HOT DLManagedTensor *dlpackgo_pack(dlpackgo_owner *owner, const DLTensor *view)
 {
     DLManagedTensor *managed = malloc(sizeof *managed + extents_size(view));
     if (managed == NULL)
@@ -55,7 +55,8 @@ DLManagedTensor *dlpackgo_pack(dlpackgo_owner *owner, const DLTensor *view)
     return managed;
 }
 
-DLManagedTensorVersioned *dlpackgo_pack_versioned(dlpackgo_owner *owner, const DLTensor *view, uint64_t flags)
+DLPACKGO_HOT DLManagedTensorVersioned *dlpackgo_pack_versioned(dlpackgo_owner *owner, const DLTensor *view,
+                                                               uint64_t flags)
 {
     DLManagedTensorVersioned *managed = malloc(sizeof *managed + extents_size(view));
     if (managed == NULL)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "hot.h"
 #include "layout.h"
 #include "rules_text.h"
 
@@ -162,7 +163,7 @@ static inline int validate_memory(const DLTensor *tensor, int64_t elements, uint
     return 0;
 }
 
-int dlpackgo_validate(const DLTensor *tensor, uint64_t flags, dlpackgo_fault *fault)
+DLPACKGO_HOT int dlpackgo_validate(const DLTensor *tensor, uint64_t flags, dlpackgo_fault *fault)
 {
     fault->rule = 0;
     if (tensor == NULL) {
