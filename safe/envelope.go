@@ -5,6 +5,7 @@ import "C"
 
 import (
 	"math/bits"
+	"runtime"
 	"sync/atomic"
 	"unsafe"
 
@@ -59,6 +60,7 @@ func (g *guard) takeAtHand(generation uint64) envelope {
 	e := envelope{unsafe.Pointer(c), c.owner, true}
 	if !g.held.state.hasAtHand(generation) { // asked last: whoever ends the generation looks for the envelope after that
 		e.discard()
+		runtime.KeepAlive(g) // or the envelope would be taken for one that a consumer has
 		return envelope{}
 	}
 	return e
