@@ -54,11 +54,11 @@ func (h *held) newExport(generation uint64, ndim int, usual bool) (e envelope, c
 // is returned when it is out, or none was.
 func (g *guard) takeAtHand(generation uint64) envelope {
 	c := g.atHand
-	if c == nil || !fetch(c) {
+	if c == nil || !g.held.state.hasAtHand(generation) || !fetch(c) {
 		return envelope{}
 	}
 	e := envelope{unsafe.Pointer(c), c.owner, true}
-	if !g.held.state.hasAtHand(generation) { // asked last: whoever ends the generation looks for the envelope after that
+	if !g.held.state.hasAtHand(generation) { // asked again: whoever ends the generation looks for the envelope after that
 		e.discard()
 		runtime.KeepAlive(g) // or the envelope would be taken for one that a consumer has
 		return envelope{}

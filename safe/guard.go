@@ -71,23 +71,27 @@ func newGuard(capacity int, watched bool) (*guard, error) {
 	return g, nil
 }
 
-// advance makes the views of the current generation stale. Loans that are out stay counted.
+// advance makes the views of the current generation stale. Loans and exports that have begun go on.
 func (g *guard) advance() { g.generation.Store(g.held.state.advance()) }
 
-// putGuard makes views of g stale, and g free for another use unless it is lent.
+// putGuard makes views of g stale, and g free for another use unless one of them is lent, or being exported: whoever does that
+// would find what the next use brings.
 func putGuard(g *guard) {
 	g.advance()
-	if !g.held.state.lent() {
+	if !g.held.state.inUse() {
 		g.pool()
 	}
 }
 
 // pool leaves g, which nothing uses, for another use, as long as it has generations left.
 func (g *guard) pool() {
-	if g.generation.Load() < lastGeneration {
+	if !g.spent() {
 		guards.Put(g)
 	}
 }
+
+// spent reports whether g is in its last generation. The one that would come next has been there.
+func (g *guard) spent() bool { return g.generation.Load() == lastGeneration }
 
 // giveUp releases what is left when a guard is garbage: the pool let go of it, or somebody forgot to close a tensor.
 func (h *held) giveUp() {

@@ -32,8 +32,12 @@ func (s *Scope) Borrow(t *ffi.DLTensor, flags ffi.Flags) AnyView {
 
 // End ends all views that were borrowed in s.
 func (s *Scope) End() {
-	if s != nil && s.guard != nil {
-		s.guard.advance()
+	if s == nil || s.guard == nil {
+		return
+	}
+	s.guard.advance()
+	if s.guard.spent() {
+		s.guard, _ = takeGuard() // without memory for one, s has views of nothing from now on
 	}
 }
 

@@ -75,8 +75,8 @@ func (s *state) clear(place uint) { release.Byte((*uint64)(unsafe.Pointer(s)), p
 // endFurther ends one of the other loans.
 func (s *state) endFurther() { s.Add(^(furtherLoan - 1)) }
 
-// lent reports whether a loan is out.
-func (s *state) lent() bool { return s.Load()&(loanOut|furtherLoans) != 0 }
+// inUse reports whether a loan is out, or a goroutine makes an export.
+func (s *state) inUse() bool { return s.Load()&(loanOut|furtherLoans|exporting) != 0 }
 
 // beginExport keeps the memory of generation from being taken away until endExport. It reports false when the generation is over.
 func (s *state) beginExport(generation uint64) bool {
