@@ -92,6 +92,8 @@ func (p possession) release() {
 	case p.owner != nil:
 		giveBack(p.owner, C.DLPACKGO_REFERENCE)
 	case p.managed != nil:
-		C.dlpackgo_discard(p.managed, C.bool(p.versioned))
+		if C.dlpackgo_discard(p.managed, C.bool(p.versioned)) {
+			Collect()
+		}
 	}
 }

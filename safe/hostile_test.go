@@ -389,3 +389,37 @@ func TestViewsRefuseWhatIsNotThere(t *testing.T) {
 		}
 	}
 }
+
+func TestMemoryOfGoIsLetGoWithTheLastTensorInGoWhereverItCameFrom(t *testing.T) {
+	leftovers.WantNone(t)
+	for name, again := range map[string]func(*ffi.DLManagedTensor) *safe.Tensor{
+		"adopted": func(m *ffi.DLManagedTensor) *safe.Tensor { return must(safe.AdoptMut(m)) },
+		"packed": func(m *ffi.DLManagedTensor) *safe.Tensor {
+			tensor := must(safe.AdoptMut(m))
+			ctest.Delete(must(safe.Pack(tensor)))
+			return tensor
+		},
+		"moved": func(m *ffi.DLManagedTensor) *safe.Tensor {
+			return must(safe.Receive(must(must(safe.AdoptMut(m)).Move())))
+		},
+	} {
+		released := 0
+		tensor := must(safe.Own(must(safe.SliceMutView(count(3))), func() { released++ }))
+		last := again(must(safe.Pack(tensor)))
+		requireEqual(t, tensor.Close(), nil)
+		requireEqual(t, last.Close(), nil)
+		if released != 1 {
+			t.Errorf("%s: released %d times", name, released)
+		}
+	}
+}
+
+func TestAViewThatHasEndedTellsNoAddress(t *testing.T) {
+	tensor := must(safe.New[float32](3))
+	v := must(safe.ViewOf[float32](tensor))
+	requireEqual(t, v.DataPtr() != 0, true)
+	requireEqual(t, tensor.Close(), nil)
+	requireEqual(t, v.DataPtr(), 0)
+	requireEqual(t, tensor.DataPtr(), 0)
+	requireEqual(t, safe.AnyView{}.DataPtr(), 0)
+}

@@ -87,7 +87,8 @@ func LendAll(inputs []AsDLTensor, outputs []AsDLTensorMut, call func(in, out []*
 	if call == nil {
 		return ErrFunction
 	}
-	return call(managed[:len(inputs)], managed[len(inputs):])
+	lent := len(inputs)
+	return call(managed[:lent:lent], managed[lent:])
 }
 
 func (v AnyView) lendVersioned(flags traits, call func(*ffi.DLManagedTensorVersioned) error) error {

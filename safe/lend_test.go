@@ -267,3 +267,15 @@ func TestLendAndPackTakeNoHeap(t *testing.T) {
 		}
 	}
 }
+
+func TestInputsOfALoanCanBeAppendedToWithoutHarmToOutputs(t *testing.T) {
+	tensor := must(safe.New[float32](2))
+	defer tensor.Close()
+	err := safe.LendAll([]safe.AsDLTensor{tensor}, []safe.AsDLTensorMut{tensor}, func(in, out []*ffi.DLManagedTensor) error {
+		output := out[0]
+		_ = append(in, nil)
+		requireEqual(t, out[0], output)
+		return nil
+	})
+	requireEqual(t, err, nil)
+}

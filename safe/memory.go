@@ -1,6 +1,7 @@
 package safe
 
 // #cgo CFLAGS: -O2 -Wall -Wextra -Werror -std=gnu11 -fvisibility=hidden -fno-plt
+// #include "adopt.h"
 // #include "owner.h"
 // #include "live.h"
 import "C"
@@ -33,8 +34,8 @@ func keep(free func()) (*C.dlpackgo_owner, error) {
 }
 
 // Collect lets go of memory that Go keeps for tensors which, in Go and elsewhere, are all gone: it unpins slices and calls
-// what Own was given. Closing a tensor of that kind and making one do it too, so a program needs Collect only when consumers
-// release such tensors on threads of their own and it makes no more of them.
+// what Own was given. Closing a tensor and making one of that kind do it too, so a program needs Collect only when consumers
+// release such tensors on threads of their own and it does neither any more.
 func Collect() {
 	dead := C.dlpackgo_owner_take_dead_slots()
 	if dead == nil {
@@ -56,9 +57,7 @@ func Collect() {
 
 // giveBack gives back what was counted, a reference or an export.
 func giveBack(owner *C.dlpackgo_owner, counted uint64) {
-	kept := owner.slot != 0
-	C.dlpackgo_owner_give_back(owner, C.uint64_t(counted))
-	if kept {
+	if C.dlpackgo_give_back(owner, C.uint64_t(counted)) {
 		Collect()
 	}
 }

@@ -16,7 +16,8 @@ import (
 // methods of AnyView besides its own; views of it end when it is closed.
 //
 // Close a tensor when you are done with it. One that is forgotten is closed by the garbage collector, some time after
-// the last use of it and its views; a slice that Data returned does not count as a use.
+// the last use of it and its views; a slice that Data returned does not count as a use. Use runtime.AddCleanup to learn of that:
+// a tensor that was lent refers to itself, so that a finalizer would never run, and keep it for good.
 //
 // The zero value and nil own nothing: every function that takes a tensor refuses them with ErrEmpty. They can be closed and
 // printed, but what nil has from AnyView, such as Shape, panics as fields of a nil pointer do.
@@ -208,7 +209,7 @@ func (t *Tensor) Close() error {
 }
 
 // Move gives the tensor up without giving its memory back: the caller has it from now on. Views of the tensor end, as with
-// Close.
+// Close. On a MemoryError the tensor is closed; other errors change nothing.
 func (t *Tensor) Move() (Moved, error) {
 	if t == nil || t.meta == nil {
 		return Moved{}, ErrEmpty

@@ -10,8 +10,8 @@ import (
 // AnyView is a borrowed view of a tensor of any dtype on any device: it owns nothing, and describes everything. Strides
 // count elements and are always there. The zero value is a view of nothing.
 //
-// A view knows whether what it was borrowed from is still there. When it is not, asking for elements is an error and
-// the metadata is empty. That is a net, not a lock: whoever closes a tensor while another goroutine reads from a view of
+// A view knows whether what it was borrowed from is still there. When it is not, asking for elements is an error, and all that
+// it still tells are dtype, device and flags. That is a net, not a lock: whoever closes a tensor while another goroutine reads from a view of
 // it has a data race.
 //
 // Views are three words, which the compiler passes in registers. All that describes the elements lies behind a pointer,
@@ -259,8 +259,14 @@ func (v AnyView) NBytes() int {
 // IsContiguous reports whether the elements lie next to each other in row-major order.
 func (v AnyView) IsContiguous() bool { return !v.stale() && ffi.IsContiguous(v.shape(), v.strides()) }
 
-// DataPtr returns the address of the first element, or the handle of the memory on devices that have no addresses.
-func (v AnyView) DataPtr() uintptr { return uintptr(v.data) }
+// DataPtr returns the address of the first element, or the handle of the memory on devices that have no addresses; 0 when the
+// view has outlived its memory.
+func (v AnyView) DataPtr() uintptr {
+	if v.stale() {
+		return 0
+	}
+	return uintptr(v.data)
+}
 
 // ElementType returns the dtype of T.
 func (v View[T]) ElementType() ffi.DLDataType { return DTypeOf[T]() }
