@@ -50,6 +50,11 @@ class BuildGoExtension(build_ext):
             raise SystemExit("go build failed: its messages stand above")
         self.mkpath(str(target.parent))
         self.copy_file(str(library), str(target))
+        # The licences of Go and of the modules that are in the library now: they ask to come with it.
+        command = [go, "run", "./tools/licenses", str(target.parent / "licenses"), "./cmd/core"]
+        path = os.pathsep.join([str(Path(go).parent), os.environ.get("PATH", os.defpath)])
+        if subprocess.run(command, cwd=ROOT, env={**toolchain.go_environment(), "PATH": path}).returncode != 0:
+            raise SystemExit("the licences of what is compiled in cannot be collected: the message stands above")
 
 
 options: dict[str, Any] = {"bdist_wheel": {"py_limited_api": toolchain.ABI3_TAG}} if toolchain.ABI3 else {}

@@ -1,4 +1,4 @@
-"""Checks a built wheel: its tag, its size, what it exports and what it is linked against."""
+"""Checks a built wheel: its tag, its size, the licences in it, what it exports and what it is linked against."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ import toolchain
 
 MAXIMUM_SIZE = 2_000_000
 
+# Whose code is in the extension module, by the folders of their licences.
+COMPILED_IN = ("go", "gonum.org/v1/gonum", "github.com/x448/float16")
+
 
 def faults(wheel: Path) -> Iterator[str]:
     """One sentence for each thing that is wrong with the wheel."""
@@ -23,6 +26,9 @@ def faults(wheel: Path) -> Iterator[str]:
     if wheel.stat().st_size > MAXIMUM_SIZE:
         yield f"it has {wheel.stat().st_size} bytes, more than {MAXIMUM_SIZE}"
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(wheel) as archive:
+        for owner in COMPILED_IN:
+            if f"dlpackgo/licenses/{owner}/LICENSE" not in archive.namelist():
+                yield f"the licence of {owner} is missing"
         libraries = [name for name in archive.namelist() if name.endswith(".so")]
         if len(libraries) != 1:
             yield f"it holds {libraries}, not one extension module"
@@ -51,5 +57,5 @@ def _output(*command: str) -> str:
 
 if __name__ == "__main__":
     found = [f"{Path(sys.argv[1]).name}: {fault}" for fault in faults(Path(sys.argv[1]))]
-    print("\n".join(found) or f"{Path(sys.argv[1]).name}: tag, size, exports and links are as they should be")
+    print("\n".join(found) or f"{Path(sys.argv[1]).name}: tag, size, licences, exports and links are as they should be")
     sys.exit(1 if found else 0)

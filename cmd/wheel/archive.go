@@ -111,10 +111,19 @@ func (p project) write(archive *zip.Writer, content []member, python python) err
 	about := func(name, text string) member {
 		return member{fmt.Sprintf("%s.dist-info/%s", p.fileName(), name), 0o644, []byte(text)}
 	}
-	content = append(slices.Clone(content),
-		about("METADATA", fmt.Sprintf("Metadata-Version: 2.1\nName: %s\nVersion: %s\nSummary: The Go package %s\nRequires-Python: %s\n",
-			p.name, p.version, p.source, python.requires())),
+	terms, err := p.terms()
+	if err != nil {
+		return err
+	}
+	metadata, err := p.metadata(python, terms)
+	if err != nil {
+		return err
+	}
+	content = append(slices.Clone(content), about("METADATA", metadata),
 		about("WHEEL", "Wheel-Version: 1.0\nGenerator: dlpackgo\nRoot-Is-Purelib: false\nTag: "+python.tag()+"\n"))
+	for _, file := range terms {
+		content = append(content, about("licenses/"+file.Name, string(file.Data)))
+	}
 	var record strings.Builder
 	for _, m := range content {
 		sum := sha256.Sum256(m.data)

@@ -25,10 +25,15 @@
 //	from ._core import Tensor, from_dlpack
 //	add, scale = _core.mine.add, _core.mine.scale
 //
+// README.md and the licence of the Go package, or else of its module, go into the wheel, and the licences of Go and of all
+// modules that are compiled in.
+//
 // The wheel is for the system that it was made on. Its tag says linux and no more: auditwheel makes it one that PyPI takes.
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -39,6 +44,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/dlpackgo/dlpackgo/internal/licenses"
 )
 
 func main() {
@@ -54,7 +61,7 @@ func run(arguments []string) error {
 	flags := flag.NewFlagSet("wheel", flag.ContinueOnError)
 	name := flags.String("name", "", "what to import and to install; the last element of the package's path by default")
 	version := flags.String("version", "0.1.0", "the version, in the normalized form of PEP 440")
-	command := flags.String("python", "python3", "the `command` of the Python whose headers are taken; it should have NumPy 2")
+	interpreter := flags.String("python", "python3", "the `command` of the Python whose headers are taken; it should have NumPy 2")
 	files := flags.String("files", "", "a `folder` with the Python files of the package")
 	output := flags.String("o", "dist", "the `folder` where the wheel goes")
 	if err := flags.Parse(arguments); err != nil {
@@ -68,18 +75,18 @@ func run(arguments []string) error {
 		source = flags.Arg(0)
 	}
 
-	importPath, err := mainPackage(source)
+	command, err := mainPackage(source)
 	if err != nil {
 		return err
 	}
-	p := project{name: *name, version: *version, source: importPath, files: *files}
+	p := project{name: *name, version: *version, source: command.ImportPath, folders: command.folders(), files: *files}
 	if p.name == "" {
-		p.name = nameOf(importPath)
+		p.name = nameOf(command.ImportPath)
 	}
 	if err := p.check(); err != nil {
 		return err
 	}
-	python, err := ask(*command)
+	python, err := ask(*interpreter)
 	if err != nil {
 		return err
 	}
@@ -88,7 +95,7 @@ func run(arguments []string) error {
 	}
 	if python.NumPy == "" {
 		fmt.Fprintf(os.Stderr, "wheel: %s has no NumPy 2: calls with arrays of NumPy will be slower, and those of NumPy before 2.1 "+
-			"cannot be written to; -python names one that has it\n", *command)
+			"cannot be written to; -python names one that has it\n", *interpreter)
 	}
 	folder, err := os.MkdirTemp("", "wheel")
 	if err != nil {
@@ -99,9 +106,17 @@ func run(arguments []string) error {
 	if err := build(source, library, python); err != nil {
 		return err
 	}
-	if err := load(*command, folder); err != nil {
+	if err := load(*interpreter, folder); err != nil {
 		return err
 	}
+	others, without, err := licenses.Of(source)
+	if err != nil {
+		return err
+	}
+	for _, module := range without {
+		fmt.Fprintf(os.Stderr, "wheel: %s has no licence, so that nothing says to whom you may give the wheel\n", module)
+	}
+	p.others = others
 	made, err := pack(p, python, library, *output)
 	if err != nil {
 		return err
@@ -110,30 +125,52 @@ func run(arguments []string) error {
 	return nil
 }
 
-// mainPackage returns the import path of the command that source names.
-func mainPackage(source string) (string, error) {
-	list := exec.Command("go", "list", "-f", "{{.Name}} {{.ImportPath}}", source)
+// goPackage is what go list says of a package.
+type goPackage struct {
+	Name, ImportPath, Dir string
+	Module                *struct{ Dir string }
+}
+
+// mainPackage returns the command that source names.
+func mainPackage(source string) (goPackage, error) {
+	list := exec.Command("go", "list", "-json=Name,ImportPath,Dir,Module", source)
 	list.Stderr = os.Stderr
 	answer, err := list.Output()
 	if err != nil {
-		return "", fmt.Errorf("go list does not find one package %s: %w", source, err)
+		return goPackage{}, fmt.Errorf("go list does not find one package %s: %w", source, err)
 	}
-	lines := strings.Split(strings.TrimSpace(string(answer)), "\n")
-	if len(lines) != 1 {
-		return "", fmt.Errorf("%s names %d packages; one makes a wheel", source, len(lines))
+	var found []goPackage
+	for decoder := json.NewDecoder(bytes.NewReader(answer)); decoder.More(); {
+		var p goPackage
+		if err := decoder.Decode(&p); err != nil {
+			return goPackage{}, err
+		}
+		found = append(found, p)
 	}
-	name, importPath, _ := strings.Cut(lines[0], " ")
-	if name != "main" {
-		return "", fmt.Errorf("%s is package %s; an extension module is a package main, with an empty func main", importPath, name)
+	if len(found) != 1 {
+		return goPackage{}, fmt.Errorf("%s names %d packages; one makes a wheel", source, len(found))
 	}
-	return importPath, nil
+	if p := found[0]; p.Name != "main" {
+		return goPackage{}, fmt.Errorf("%s is package %s; an extension module is a package main, with an empty func main", p.ImportPath, p.Name)
+	}
+	return found[0], nil
+}
+
+// folders returns those in which files about p lie: its own, and that of its module.
+func (p goPackage) folders() []string {
+	if p.Module == nil || p.Module.Dir == p.Dir {
+		return []string{p.Dir}
+	}
+	return []string{p.Dir, p.Module.Dir}
 }
 
 // project is what goes into the wheel, besides the extension module.
 type project struct {
 	name, version string
-	source        string // the import path of the Go package
-	files         string // a folder, or nothing
+	source        string          // the import path of the Go package
+	folders       []string        // in which its README and its licence are looked for
+	files         string          // a folder, or nothing
+	others        []licenses.File // the terms of what is compiled in
 }
 
 var (

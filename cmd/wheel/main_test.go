@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dlpackgo/dlpackgo/internal/licenses"
 )
 
 func TestAPackageIsNamedByTheLastElementOfItsPath(t *testing.T) {
@@ -82,12 +84,7 @@ func TestAWheelHoldsThePackageAndARecordOfIt(t *testing.T) {
 		files + "/deep/.hidden":               "secret",
 		files + "/deep/__pycache__/other.pyc": "cache",
 	} {
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		write(t, name, text)
 	}
 	p := python{Version: [2]int{3, 13}, Platform: "linux-x86_64"}
 	if err := os.Symlink(library, files+"/deep/link.txt"); err != nil {
@@ -170,6 +167,61 @@ func TestFlagsOfABuildByHandDoNotChooseTheABI(t *testing.T) {
 	flags := python{Version: [2]int{3, 11}, Include: "/some where"}.flags()
 	if strings.Contains(flags, "Py_LIMITED_API") || !strings.Contains(flags, "-DMINE") || !strings.Contains(flags, "'-I/some where'") {
 		t.Errorf("the flags are %s", flags)
+	}
+}
+
+// The README and the licences of the package itself come before those of its module.
+func TestAWheelHoldsTheDescriptionAndTheLicences(t *testing.T) {
+	library := filepath.Join(t.TempDir(), "_core.so")
+	write(t, library, "machine code")
+	command, module := filepath.Join(t.TempDir(), "odd[name"), t.TempDir()
+	p := project{name: "mine", version: "1", folders: []string{command, module}}
+	p.others = []licenses.File{{Name: "example.com/other/LICENSE", Data: []byte("of others")}}
+	wheel := func() map[string][]byte {
+		made, err := pack(p, python{Version: [2]int{3, 11}}, library, t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return membersOf(t, made)
+	}
+	want := func(metadata string, licenses map[string]string) {
+		t.Helper()
+		members := wheel()
+		licenses["example.com/other/LICENSE"] = "of others"
+		if got := string(members["mine-1.dist-info/METADATA"]); !strings.HasSuffix(got, metadata) {
+			t.Errorf("METADATA is %q, want %q at its end", got, metadata)
+		}
+		if len(members) != 5+len(licenses) {
+			t.Errorf("the wheel has %d files", len(members))
+		}
+		for name, text := range licenses {
+			if got := string(members["mine-1.dist-info/licenses/"+name]); got != text {
+				t.Errorf("%s is %q, want %q", name, got, text)
+			}
+		}
+	}
+	want("\nRequires-Python: ==3.11.*\nLicense-File: example.com/other/LICENSE\n", map[string]string{})
+	write(t, filepath.Join(module, "README.rst"), "The module\n")
+	write(t, filepath.Join(module, "COPYING"), "of the module")
+	want("License-File: COPYING\nLicense-File: example.com/other/LICENSE\nDescription-Content-Type: text/x-rst; charset=UTF-8\n\nThe module\n", map[string]string{"COPYING": "of the module"})
+	write(t, filepath.Join(command, "README.md"), "# Grüße\n")
+	write(t, filepath.Join(command, "NOTICE"), "of whom")
+	write(t, filepath.Join(command, "LICENSE-MIT"), "of MIT")
+	want("License-File: LICENSE-MIT\nLicense-File: NOTICE\nLicense-File: example.com/other/LICENSE\nDescription-Content-Type: text/markdown; charset=UTF-8\n\n# Grüße\n",
+		map[string]string{"NOTICE": "of whom", "LICENSE-MIT": "of MIT"})
+	write(t, filepath.Join(command, "README.md"), "\xff")
+	if _, err := pack(p, python{}, library, t.TempDir()); err == nil || !strings.Contains(err.Error(), "UTF-8") {
+		t.Errorf("error is %v", err)
+	}
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }
 
