@@ -72,3 +72,33 @@ def test_the_wheel_of_the_page_on_go_is_built_installed_and_used(tmp_path: Path)
     for code, place in ((use_wheel, site), (use_module, site / "mine")):
         printed = subprocess.run([sys.executable, "-c", code], cwd=place, stdout=subprocess.PIPE, text=True, check=True)
         assert printed.stdout.count("3. 3. 3.") == 2 * (code == use_wheel) and "1.73" in printed.stdout
+    subprocess.run([sys.executable, "-W", "ignore::DeprecationWarning", "-c", ON_ITS_OWN], cwd=site, check=True)
+
+
+# A package of one's own speaks of itself, and needs no dlpackgo beside it, which would bring another Go runtime.
+ON_ITS_OWN = """
+import os, pickle, sys
+import mine, numpy as np
+import mine._refusals
+
+sys.modules["dlpackgo"] = None  # cannot be imported
+
+def error(function, *arguments):
+    try:
+        function(*arguments)
+    except Exception as e:
+        return " ".join([str(e), *getattr(e, "__notes__", [])])
+
+tensor = mine.arange(3.0)
+assert repr(tensor).startswith("<mine.Tensor [0.0,"), tensor
+for one in (tensor.dtype, tensor.device):
+    again = pickle.loads(pickle.dumps(one))
+    assert type(again) is type(one) and again == one and repr(one).startswith("mine.D"), one
+assert type(pickle.loads(pickle.dumps(tensor))) is type(tensor) is mine.Tensor
+assert "use mine.asarray" in error(mine.from_dlpack, [1]) and "by mine.asarray" in error(mine.roots, [1])
+assert "newbyteorder" in error(mine.from_dlpack, np.zeros(3, ">f4"))
+
+if (child := os.fork()) == 0:
+    os._exit("after mine was imported" not in error(mine.roots, tensor))
+assert os.waitpid(child, 0)[1] == 0
+"""

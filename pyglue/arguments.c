@@ -117,8 +117,8 @@ static int check_tensor_argument(const call_declaration *d, int i, const call_ar
         return call_complain(
             PyExc_BufferError, d, i,
             PyUnicode_FromFormat("lies on %s, and this function computes on the host; bring it over first, "
-                                 "for example with x.cpu() or dlpackgo.from_dlpack(x, device='cpu')",
-                                 device_name(tensor->device, name)));
+                                 "for example with x.cpu() or %s.from_dlpack(x, device='cpu')",
+                                 device_name(tensor->device, name), package_name));
     if (d->parameters[i].kind == KIND_MUTABLE_VIEW && (tensor->flags & DLPACK_READ_ONLY))
         return call_complain(
             PyExc_BufferError, d, i,

@@ -149,8 +149,8 @@ TensorObject *import_shared(PyObject *object)
     if (!found)
         PyErr_Format(PyExc_TypeError,
                      "an array is needed, of any library that speaks DLPack, or a buffer; got %R; "
-                     "numbers and nested lists are made into one by dlpackgo.asarray",
-                     (PyObject *)Py_TYPE(object));
+                     "numbers and nested lists are made into one by %s.asarray",
+                     (PyObject *)Py_TYPE(object), package_name);
     return tensor;
 }
 

@@ -131,7 +131,7 @@ static PyStructSequence_Field device_fields[] = {
 };
 
 static PyStructSequence_Desc device_description = {
-    "dlpackgo.Device",
+    NULL,
     "A DLPack device: the pair (type, id), equal to the plain tuple, with .type, .id and .name.",
     device_fields,
     2,
@@ -139,6 +139,8 @@ static PyStructSequence_Desc device_description = {
 
 int device_ready(PyObject *module)
 {
+    if ((device_description.name = package_member("Device")) == NULL)
+        return -1;
     Device_Type = PyStructSequence_NewType(&device_description);
     if (Device_Type == NULL)
         return -1;

@@ -313,8 +313,8 @@ int dtype_parse(PyObject *object, DLDataType *dtype)
     PyErr_Format(
         PyExc_TypeError,
         "%R is no element type of DLPack; accepted are names such as 'float32', NumPy, ml_dtypes and torch dtypes "
-        "of native byte order, dlpackgo.DType, and (code, bits, lanes)",
-        object);
+        "of native byte order, %s.DType, and (code, bits, lanes)",
+        object, package_name);
     return -1;
 }
 
@@ -347,7 +347,7 @@ static PyObject *dtype_str(PyObject *self)
 static PyObject *dtype_repr(PyObject *self)
 {
     char buffer[32];
-    return PyUnicode_FromFormat("dlpackgo.DType('%s')", dtype_name(((DTypeObject *)self)->dtype, buffer));
+    return PyUnicode_FromFormat("%s.DType('%s')", package_name, dtype_name(((DTypeObject *)self)->dtype, buffer));
 }
 
 /* Equal to everything that names the same element type. Objects that name none are left to their own comparison. */
@@ -442,11 +442,13 @@ static PyType_Slot dtype_slots[] = {
 };
 
 static PyType_Spec dtype_spec = {
-    "dlpackgo.DType", sizeof(DTypeObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, dtype_slots,
+    NULL, sizeof(DTypeObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, dtype_slots,
 };
 
 int dtype_ready(PyObject *module)
 {
+    if ((dtype_spec.name = package_member("DType")) == NULL)
+        return -1;
     DType_Type = (PyTypeObject *)PyType_FromSpec(&dtype_spec);
     pyarrow_prefix = PyUnicode_InternFromString("pyarrow.");
     if (DType_Type == NULL || pyarrow_prefix == NULL)

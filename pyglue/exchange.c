@@ -52,7 +52,7 @@ static int allocate(DLTensor *prototype, DLManagedTensorVersioned **out, void *e
 static TensorObject *check_own(void *object)
 {
     if (!Tensor_Check(object)) {
-        PyErr_Format(PyExc_TypeError, "this exchange API is for dlpackgo.Tensor; got %R",
+        PyErr_Format(PyExc_TypeError, "this exchange API is for %s.Tensor; got %R", package_name,
                      (PyObject *)Py_TYPE((PyObject *)object));
         return NULL;
     }

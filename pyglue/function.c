@@ -129,11 +129,7 @@ static PyType_Slot function_slots[] = {
 };
 
 static PyType_Spec function_spec = {
-    "dlpackgo._core._Function",
-    sizeof(FunctionObject),
-    0,
-    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-    function_slots,
+    NULL, sizeof(FunctionObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, function_slots,
 };
 
 static PyObject *function_object(call_declaration *d, PyObject *module_name)
@@ -199,12 +195,7 @@ static PyMethodDef module_functions[] = {
 /* "dlpackgo.linalg": beside this module where that is in a package, as the package shows its functions, else in it. */
 static PyObject *public_name(const char *module)
 {
-    Py_ssize_t length = PyUnicode_GetLength(core_name);
-    Py_ssize_t dot = PyUnicode_FindChar(core_name, '.', 0, length, -1);
-    PyObject *package = dot == -2 ? NULL : PyUnicode_Substring(core_name, 0, dot < 0 ? length : dot);
-    PyObject *name = package == NULL ? NULL : PyUnicode_FromFormat("%U.%s", package, module);
-    Py_XDECREF(package);
-    return name;
+    return PyUnicode_FromFormat("%s.%s", package_name, module);
 }
 
 /* Names that every module has, such as __doc__, are no names for functions; those of other functions Go has compared.
@@ -221,7 +212,8 @@ static int add_function(PyObject *module, const call_declaration *d, PyObject *b
 int call_ready(PyObject *core)
 {
     core_name = PyModule_GetNameObject(core);
-    Function_Type = (PyTypeObject *)PyType_FromSpec(&function_spec);
+    function_spec.name = package_member("_core._Function");
+    Function_Type = function_spec.name == NULL ? NULL : (PyTypeObject *)PyType_FromSpec(&function_spec);
     if (core_name == NULL || Function_Type == NULL || PyModule_AddFunctions(core, module_functions) < 0)
         return -1;
     for (call_declaration *d = call_declarations; d != NULL; d = d->next) {

@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "package.h"
+
 _Atomic int guard_door;
 _Atomic(dlpackgo_owner *) guard_deferred;
 
@@ -25,11 +27,11 @@ static void mark_forked_child(void)
 int guard_refuse_go(void)
 {
     if (atomic_load_explicit(&guard_door, memory_order_relaxed) == GUARD_FORKED)
-        PyErr_SetString(
-            PyExc_RuntimeError,
-            "this process was forked after dlpackgo was imported, and the Go runtime does not survive fork; "
-            "tensors keep working, Go functions do not: start workers with the 'spawn' or 'forkserver' "
-            "method of multiprocessing, or import dlpackgo after the fork");
+        PyErr_Format(PyExc_RuntimeError,
+                     "this process was forked after %s was imported, and the Go runtime does not survive fork; "
+                     "tensors keep working, Go functions do not: start workers with the 'spawn' or 'forkserver' "
+                     "method of multiprocessing, or import it after the fork",
+                     package_name);
     else
         PyErr_SetString(PyExc_RuntimeError, "the interpreter is shutting down; Go functions cannot be called any more");
     return -1;

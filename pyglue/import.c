@@ -266,11 +266,10 @@ TensorObject *import_again(TensorObject *self, const DLDevice *device, int copy)
 {
     char name[32];
     if (!self->whole) {
-        PyErr_Format(
-            PyExc_BufferError,
-            "this tensor is a view or a copy of memory on %s, which only the library that it came from can "
-            "move, as a whole; copy the whole with dlpackgo.from_dlpack(x, device='cpu') and take the view there",
-            device_name(self->view.device, name));
+        PyErr_Format(PyExc_BufferError,
+                     "this tensor is a view or a copy of memory on %s, which only the library that it came from can "
+                     "move, as a whole; copy the whole with %s.from_dlpack(x, device='cpu') and take the view there",
+                     device_name(self->view.device, name), package_name);
         return NULL;
     }
     import_request request = {.copy = copy};

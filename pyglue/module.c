@@ -129,7 +129,7 @@ static int core_execute(PyObject *module)
         return -1;
     }
     if (executed) {
-        PyErr_SetString(PyExc_ImportError, "dlpackgo._core can be loaded only once in a process");
+        PyErr_Format(PyExc_ImportError, "%s can be loaded only once in a process", PyModule_GetName(module));
         return -1;
     }
     executed = true;
@@ -137,9 +137,9 @@ static int core_execute(PyObject *module)
     dlpackgoDeclare();
     restore_limit();
     restore_handler();
-    int (*const stages[])(PyObject *) = {guard_install,  trace_ready,   tracemalloc_ready, dtype_ready,  device_ready,
-                                         tensor_ready,   create_ready,  pickle_ready,      export_ready, import_ready,
-                                         exchange_ready, asarray_ready, call_ready};
+    int (*const stages[])(PyObject *) = {package_ready, guard_install,  trace_ready,   tracemalloc_ready, dtype_ready,
+                                         device_ready,  tensor_ready,   create_ready,  pickle_ready,      export_ready,
+                                         import_ready,  exchange_ready, asarray_ready, call_ready};
     for (size_t i = 0; i < sizeof stages / sizeof *stages; i++)
         if (stages[i](module) < 0)
             return -1;

@@ -7,7 +7,7 @@
 
 #include "guard.h"
 
-static PyObject *unpickle_function; /* dlpackgo._core._unpickle */
+static PyObject *unpickle_function; /* _core._unpickle */
 
 /* --- dumping ------------------------------------------------------------------------------------------------------ */
 
@@ -67,7 +67,7 @@ PyObject *tensor_reduce(PyObject *object, PyObject *protocol)
 static int refuse(const char *fault)
 {
     if (!PyErr_Occurred())
-        PyErr_Format(PyExc_ValueError, "this is no pickled dlpackgo.Tensor: %s", fault);
+        PyErr_Format(PyExc_ValueError, "this is no pickled %s.Tensor: %s", package_name, fault);
     return -1;
 }
 

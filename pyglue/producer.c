@@ -431,8 +431,8 @@ DLPACKGO_HOT PyObject *producer_fetch(PyObject *producer, const producer_type *t
                          "an object of %R cannot be shared through DLPack: it has no __dlpack__ method. Accepted are "
                          "arrays and tensors of "
                          "NumPy, PyTorch, JAX, CuPy and any other library that speaks DLPack, and DLPack capsules; "
-                         "for buffers, __array_interface__ and nested lists use dlpackgo.asarray",
-                         (PyObject *)Py_TYPE(producer));
+                         "for buffers, __array_interface__ and nested lists use %s.asarray",
+                         (PyObject *)Py_TYPE(producer), package_name);
         return NULL;
     }
     if ((type->torch && torch_check(producer, NULL) < 0) || (type->masked && producer_check_mask(producer) < 0))

@@ -1,10 +1,11 @@
-/* What is said of a refusal, and after it: python/dlpackgo/_refusals.py knows, and is asked only then. */
+/* What is said of a refusal, and after it: python/dlpackgo/_refusals.py knows, of which wheels of others have a copy,
+ * and is asked only then. */
 #include "calling.h"
 #include "producer.h"
 
 static PyObject *explanation(PyObject *producer, bool without_memory)
 {
-    PyObject *module = PyImport_ImportModule("dlpackgo._refusals");
+    PyObject *module = package_module("_refusals");
     PyObject *words = module == NULL
                           ? NULL
                           : PyObject_CallMethod(module, "explain", "OO", producer, without_memory ? Py_True : Py_False);

@@ -200,8 +200,8 @@ int tensor_check_host(TensorObject *self, const char *what)
     char name[32];
     PyErr_Format(PyExc_BufferError,
                  "%s needs memory that the host can read, and this tensor lies on %s; "
-                 "bring it over with dlpackgo.from_dlpack(x, device='cpu')",
-                 what, device_name(self->view.device, name));
+                 "bring it over with %s.from_dlpack(x, device='cpu')",
+                 what, device_name(self->view.device, name), package_name);
     return -1;
 }
 
@@ -305,8 +305,8 @@ static PyGetSetDef tensor_attributes[] = {
     {"size", tensor_get_size, NULL, "How many elements there are.", NULL},
     {"itemsize", tensor_get_itemsize, NULL, "Bytes of one element, rounded up for packed sub-byte types.", NULL},
     {"nbytes", tensor_get_nbytes, NULL, "Bytes of all elements; packed sub-byte types are rounded up once.", NULL},
-    {"dtype", tensor_get_dtype, NULL, "The element type, a dlpackgo.DType.", NULL},
-    {"device", tensor_get_device, NULL, "Where the memory lies, a dlpackgo.Device (type, id).", NULL},
+    {"dtype", tensor_get_dtype, NULL, "The element type, a DType.", NULL},
+    {"device", tensor_get_device, NULL, "Where the memory lies, a Device (type, id).", NULL},
     {"readonly", tensor_get_readonly, NULL, "Whether the memory must not be written to.", NULL},
     {"is_contiguous", tensor_get_is_contiguous, NULL, "Whether the elements lie row-major without gaps.", NULL},
     {"data_ptr", tensor_get_data_ptr, NULL, "Address of the first element, an int.", NULL},
@@ -400,11 +400,13 @@ static PyType_Slot tensor_slots[] = {
 };
 
 static PyType_Spec tensor_spec = {
-    "dlpackgo.Tensor", sizeof(TensorObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, tensor_slots,
+    NULL, sizeof(TensorObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, tensor_slots,
 };
 
 int tensor_ready(PyObject *module)
 {
+    if ((tensor_spec.name = package_member("Tensor")) == NULL)
+        return -1;
     Tensor_Type = (PyTypeObject *)PyType_FromSpec(&tensor_spec);
     if (Tensor_Type == NULL)
         return -1;

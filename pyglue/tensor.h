@@ -3,6 +3,7 @@
 #define DLPACKGO_TENSOR_H
 
 #include "compat.h"
+#include "package.h"
 #include "../safe/layout.h"
 #include "../safe/owner.h"
 #include "../safe/validate.h"

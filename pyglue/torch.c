@@ -142,18 +142,18 @@ static bool walks_backwards(const TensorObject *tensor)
 static int check_device(const TensorObject *tensor)
 {
     char name[32];
-    PyObject *module = PyImport_ImportModule("dlpackgo._refusals");
-    PyObject *answer = module == NULL
-                           ? NULL
-                           : PyObject_CallMethod(module, "torch_has_device", "i", (int)tensor->view.device.device_type);
+    PyObject *module = package_module("_refusals");
+    if (module == NULL)
+        return PyErr_Occurred() ? -1 : 0;
+    PyObject *answer = PyObject_CallMethod(module, "torch_has_device", "i", (int)tensor->view.device.device_type);
     int has = answer == NULL ? -1 : PyObject_IsTrue(answer);
-    Py_XDECREF(module);
+    Py_DECREF(module);
     Py_XDECREF(answer);
     if (has == 0)
         PyErr_Format(PyExc_BufferError,
                      "this tensor lies on %s, where the installed PyTorch cannot use it; pass a copy on the host: "
-                     "dlpackgo.from_dlpack(x, device='cpu').torch()",
-                     device_name(tensor->view.device, name));
+                     "%s.from_dlpack(x, device='cpu').torch()",
+                     device_name(tensor->view.device, name), package_name);
     return has > 0 ? 0 : -1;
 }
 

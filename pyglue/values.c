@@ -307,7 +307,7 @@ PyObject *tensor_repr(PyObject *object)
     TensorObject *self = (TensorObject *)object;
     char dtype_buffer[32], device_buffer[32];
     if (SHARED_READ(self->closed))
-        return PyUnicode_FromString("<dlpackgo.Tensor, closed>");
+        return PyUnicode_FromFormat("<%s.Tensor, closed>", package_name);
     PyObject *shape = tuple_of_extents(self->view.shape, self->view.ndim), *values = NULL, *text = NULL;
     if (shape == NULL)
         return NULL;
@@ -321,11 +321,11 @@ PyObject *tensor_repr(PyObject *object)
         PyErr_Clear(); /* types without a counterpart in Python are shown without values */
     }
     if (values != NULL)
-        text = PyUnicode_FromFormat("<dlpackgo.Tensor %R, shape=%R, dtype=%s, device=%s%s>", values, shape, dtype,
-                                    device, readonly);
+        text = PyUnicode_FromFormat("<%s.Tensor %R, shape=%R, dtype=%s, device=%s%s>", package_name, values, shape,
+                                    dtype, device, readonly);
     else
-        text =
-            PyUnicode_FromFormat("<dlpackgo.Tensor, shape=%R, dtype=%s, device=%s%s>", shape, dtype, device, readonly);
+        text = PyUnicode_FromFormat("<%s.Tensor, shape=%R, dtype=%s, device=%s%s>", package_name, shape, dtype, device,
+                                    readonly);
     Py_XDECREF(values);
     Py_DECREF(shape);
     return text;

@@ -51,6 +51,9 @@ func (p project) content(library string) ([]member, error) {
 		return nil, err
 	}
 	content := []member{{path.Join(p.name, filepath.Base(library)), 0o755, core}}
+	if p.refusals != nil {
+		content = append(content, member{path.Join(p.name, refusalsFile), 0o644, p.refusals})
+	}
 	if p.files == "" {
 		return append(content, member{path.Join(p.name, "__init__.py"), 0o644, []byte(p.init())}), nil
 	}
@@ -72,6 +75,9 @@ func (p project) content(library string) ([]member, error) {
 		case !entry.IsDir() && !isLibrary(base):
 			if info, err := fs.Stat(root, name); err != nil || !info.Mode().IsRegular() { // follows links
 				return errors.Join(fmt.Errorf("%s in %s, of -files, is neither a file nor a folder", name, p.files), err)
+			}
+			if name == refusalsFile && p.refusals != nil {
+				return fmt.Errorf("%s, of -files, has a %s, which is put beside _core: give it another name", p.files, name)
 			}
 			data, err := fs.ReadFile(root, name)
 			if err != nil {

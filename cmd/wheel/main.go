@@ -37,6 +37,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path"
@@ -80,6 +81,9 @@ func run(arguments []string) error {
 		return err
 	}
 	p := project{name: *name, version: *version, source: command.ImportPath, folders: command.folders(), files: *files}
+	if p.refusals, err = refusals(); err != nil {
+		return err
+	}
 	if p.name == "" {
 		p.name = nameOf(command.ImportPath)
 	}
@@ -164,12 +168,30 @@ func (p goPackage) folders() []string {
 	return []string{p.Dir, p.Module.Dir}
 }
 
+// refusals returns dlpackgo's module of that name; nothing of a vendored dlpackgo, which comes without Python files.
+func refusals() ([]byte, error) {
+	list := exec.Command("go", "list", "-f", "{{.Dir}}", "github.com/dlpackgo/dlpackgo/pyglue")
+	list.Stderr = os.Stderr
+	folder, err := list.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go list does not find dlpackgo: %w", err)
+	}
+	text, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(folder)), "..", "python", "dlpackgo", refusalsFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return text, err
+}
+
+const refusalsFile = "_refusals.py"
+
 // project is what goes into the wheel, besides the extension module.
 type project struct {
 	name, version string
 	source        string          // the import path of the Go package
 	folders       []string        // in which its README and its licence are looked for
 	files         string          // a folder, or nothing
+	refusals      []byte          // the module that explains refusals, for which the extension module looks beside itself
 	others        []licenses.File // the terms of what is compiled in
 }
 

@@ -90,7 +90,7 @@ func TestAWheelHoldsThePackageAndARecordOfIt(t *testing.T) {
 	if err := os.Symlink(library, files+"/deep/link.txt"); err != nil {
 		t.Fatal(err)
 	}
-	mine := project{name: "Mine", version: "1.2", source: "example.com/mine", files: files}
+	mine := project{name: "Mine", version: "1.2", source: "example.com/mine", files: files, refusals: []byte("words")}
 	made, err := pack(mine, p, library, filepath.Join(folder, "new", "dist"))
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +100,7 @@ func TestAWheelHoldsThePackageAndARecordOfIt(t *testing.T) {
 	}
 	members := membersOf(t, made)
 	want := []string{"mine-1.2.dist-info/METADATA", "mine-1.2.dist-info/RECORD", "mine-1.2.dist-info/WHEEL",
-		"Mine/__init__.py", "Mine/_core.abi3.so", "Mine/deep/data.txt", "Mine/deep/link.txt"}
+		"Mine/__init__.py", "Mine/_core.abi3.so", "Mine/_refusals.py", "Mine/deep/data.txt", "Mine/deep/link.txt"}
 	names := make([]string, 0, len(members))
 	for name := range members {
 		names = append(names, name)
@@ -139,6 +139,7 @@ func TestAFolderOfFilesThatIsNoPackageIsRefusedAndLeavesNoWheel(t *testing.T) {
 		"is no Python package: stat __init__.py": {"other.py"},
 		"is that of a Go module":                 {"__init__.py", "go.mod", "main.go"},
 		"dangling in ":                           {"__init__.py", "dangling"},
+		"has a _refusals.py":                     {"__init__.py", "_refusals.py"},
 	} {
 		folder := t.TempDir()
 		library := filepath.Join(folder, "_core.so")
@@ -152,7 +153,7 @@ func TestAFolderOfFilesThatIsNoPackageIsRefusedAndLeavesNoWheel(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		_, err := pack(project{name: "mine", version: "1", files: folder}, python{}, library, output)
+		_, err := pack(project{name: "mine", version: "1", files: folder, refusals: []byte("words")}, python{}, library, output)
 		if err == nil || !strings.Contains(err.Error(), complaint) {
 			t.Errorf("error is %v, want %q", err, complaint)
 		}
