@@ -15,8 +15,8 @@
 //	-python COMMAND   the Python whose headers are taken (python3), and that loads the module once to see that it can; it
 //	                  should have NumPy 2: without its headers calls with arrays of NumPy are several times slower, and
 //	                  those of NumPy before 2.1 cannot be written to
-//	-files FOLDER     your own Python files of the package, its __init__.py among them, beside which _core is put, without
-//	                  those that begin with a dot, and caches
+//	-files FOLDER     your own Python files of the package, its __init__.py among them, beside which _core and
+//	                  _refusals.py are put, without those that begin with a dot, and caches
 //	-o FOLDER         where the wheel goes (dist), over one of the same name
 //
 // An __init__.py of your own brings the functions in, for example those of Module("mine"):

@@ -79,19 +79,26 @@ func Of(source string) (files []File, without []string, err error) {
 	return files, without, nil
 }
 
-// modulesOf returns the modules that a package is compiled from, other than its own, by path.
+// modulesOf returns the modules that a package is compiled from, other than its own, by path. Of one in a vendor folder go list
+// does not say where it lies, but where its packages do.
 func modulesOf(source string) ([]module, error) {
-	answer, err := output("list", "-deps", "-json=Module", source)
+	answer, err := output("list", "-deps", "-json=Module,Dir,ImportPath", source)
 	if err != nil {
 		return nil, err
 	}
 	var modules []module
 	for decoder := json.NewDecoder(bytes.NewReader(answer)); decoder.More(); {
-		var p struct{ Module *module }
+		var p struct {
+			Module          *module
+			Dir, ImportPath string
+		}
 		if err := decoder.Decode(&p); err != nil {
 			return nil, err
 		}
 		if p.Module != nil && !p.Module.Main && !slices.ContainsFunc(modules, func(m module) bool { return m.Path == p.Module.Path }) {
+			if p.Module.Dir == "" {
+				p.Module.Dir = strings.TrimSuffix(p.Dir, filepath.FromSlash(strings.TrimPrefix(p.ImportPath, p.Module.Path)))
+			}
 			modules = append(modules, *p.Module)
 		}
 	}

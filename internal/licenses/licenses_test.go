@@ -33,6 +33,34 @@ func TestTheModulesOfAPackageComeWithTheirLicences(t *testing.T) {
 	}
 }
 
+func TestTheModulesInAVendorFolderComeWithTheirLicences(t *testing.T) {
+	folder := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":                                 "module example.com/mine\n\ngo 1.25\n\nrequire example.com/other v1.0.0\n",
+		"mine.go":                                "package mine\n\nimport _ \"example.com/other/deep\"\n",
+		"vendor/modules.txt":                     "# example.com/other v1.0.0\n## explicit; go 1.25\nexample.com/other/deep\n",
+		"vendor/example.com/other/LICENSE":       "of others",
+		"vendor/example.com/other/deep/other.go": "package deep\n",
+	} {
+		path := filepath.Join(folder, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(folder)
+	t.Setenv("GOFLAGS", "")
+	files, without, err := licenses.Of(".")
+	if err != nil || len(without) != 0 || len(files) != 2 {
+		t.Fatalf("got %d files, %v, and no licences of %q", len(files), err, without)
+	}
+	if got := files[1]; got.Name != "example.com/other/LICENSE" || string(got.Data) != "of others" {
+		t.Errorf("%s holds %q", got.Name, got.Data)
+	}
+}
+
 func TestFilesOfTermsAreKnownByTheirNames(t *testing.T) {
 	folder := t.TempDir()
 	for _, name := range []string{"LICENCE.txt", "COPYING", "NOTICE.md", "license.go", "readme"} {
