@@ -33,8 +33,9 @@
 // A function returns up to three results and an error. *safe.Tensor is handed over to Python; scalars become Python's. An
 // error becomes the exception that Raise says, with the name of the function in front of the message. Without Raise it is a
 // ValueError, unless it is one of these: safe.ErrMemory is a MemoryError, safe.ErrDType a TypeError, safe.ErrIndex an
-// IndexError; safe.ErrDevice, safe.ErrReadOnly, safe.ErrOverlap, safe.ErrReleased and ffi.ErrInvalid are a BufferError. A
-// panic becomes a RuntimeError that carries the Go stack in its notes.
+// IndexError; safe.ErrDevice, safe.ErrReadOnly, safe.ErrOverlap, safe.ErrReleased and ffi.ErrInvalid are a BufferError, the last
+// unless it is about a shape, strides or the like that the function passed itself (Fault.Argument). A panic becomes a RuntimeError
+// that carries the Go stack in its notes.
 //
 // # How a call runs
 //

@@ -61,7 +61,6 @@ var exceptions = []struct {
 	{safe.ErrReadOnly, BufferError},
 	{safe.ErrOverlap, BufferError},
 	{safe.ErrReleased, BufferError},
-	{ffi.ErrInvalid, BufferError},
 	{context.Canceled, C.ERROR_CANCELED},
 }
 
@@ -74,6 +73,9 @@ func exceptionOf(err error) Exception {
 		if errors.Is(err, e.is) {
 			return e.exception
 		}
+	}
+	if fault, _ := ffi.FaultOf(err); errors.Is(err, ffi.ErrInvalid) && !fault.Argument {
+		return BufferError
 	}
 	return ValueError
 }

@@ -101,6 +101,13 @@ def test_errors_are_value_errors_unless_said_otherwise() -> None:
         go.fails("empty")
 
 
+def test_a_bad_shape_is_a_value_error_of_who_passed_it_and_a_buffer_error_of_a_producer() -> None:
+    with pytest.raises(ValueError, match=r"around it: .*-1"):
+        go.fails("own shape")
+    with pytest.raises(BufferError, match="-1"):
+        go.fails("shape of a producer")
+
+
 def test_the_text_of_an_error_arrives_whole() -> None:
     for odd, text in (
         ("not UTF-8", "told to: \ufffd\ufffd"),

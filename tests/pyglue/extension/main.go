@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/dlpackgo/dlpackgo/ffi"
 	"github.com/dlpackgo/dlpackgo/pyglue"
 	"github.com/dlpackgo/dlpackgo/safe"
 )
@@ -168,6 +169,12 @@ func fails(kind string) error {
 		return pyglue.Raise(pyglue.TypeError, nil)
 	case "no exception":
 		return pyglue.Raise(0, reason)
+	case "own shape":
+		_, err := safe.New[float64](2, -1)
+		return fmt.Errorf("around it: %w", err)
+	case "shape of a producer":
+		extent := int64(-1)
+		return ffi.Validate(&ffi.DLTensor{NDim: 1, Shape: &extent, DType: safe.DTypeOf[float64](), Device: ffi.DLDevice{DeviceType: ffi.CPU}})
 	case "unknown exceptions":
 		return pyglue.Raise(pyglue.ImportError+2, reason) // what a panic is marked with in C
 	}
