@@ -229,6 +229,12 @@ static PyObject *export_capsule(TensorObject *tensor, bool versioned, uint64_t f
     return managed == NULL ? PyErr_NoMemory() : capsule_new(managed);
 }
 
+/* Whether the tensor goes out as it is, and nobody has to wait for it. */
+static inline bool goes_at_once(const TensorObject *self, const export_request *request)
+{
+    return request->stream == NULL && self->producer == NULL && !request->has_device && request->copy != 1;
+}
+
 DLPACKGO_HOT PyObject *tensor_dlpack(PyObject *object, PyObject *const *args, Py_ssize_t nargs, PyObject *names)
 {
     TensorObject *self = (TensorObject *)object;
@@ -237,6 +243,9 @@ DLPACKGO_HOT PyObject *tensor_dlpack(PyObject *object, PyObject *const *args, Py
     guard_drain_deferred();
     if (parse_request(&request, args, nargs, names) < 0 || tensor_check_open(self) < 0)
         return NULL;
+    if (goes_at_once(self, &request))
+        return !request.versioned && check_legacy(self) < 0 ? NULL
+                                                            : export_capsule(self, request.versioned, self->flags);
     TensorObject *exported = negotiate(self, &request, &flags);
     if (exported == NULL)
         return NULL;
