@@ -20,6 +20,9 @@ type envelope struct {
 	atHand bool              // start is a dlpackgo_envelope_at_hand
 }
 
+// envelopeRank is the rank up to which there is room in the envelopes that lie ready, and in those at hand.
+const envelopeRank = C.DLPACKGO_ENVELOPE_RANK
+
 // rack holds the envelopes that lie ready for all tensors.
 var rack = C.dlpackgo_envelopes()
 

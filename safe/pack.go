@@ -40,7 +40,7 @@ func (v AnyView) export(refused traits) (envelope, error) {
 		return envelope{}, ErrUnowned
 	}
 	g, ndim := v.meta.guard, len(v.shape())
-	usual := ndim <= usualRank && !debugging() // else the memory is to be freed with the export
+	usual := ndim <= envelopeRank && !debugging() // while debugging, the memory is to be freed with the export
 	var e envelope
 	if usual {
 		e = g.takeAtHand(v.meta.generation)
