@@ -11,8 +11,8 @@ import (
 // count elements and are always there. The zero value is a view of nothing.
 //
 // A view knows whether what it was borrowed from is still there. When it is not, asking for elements is an error, and all that
-// it still tells are dtype, device and flags. That is a net, not a lock: whoever closes a tensor while another goroutine reads from a view of
-// it has a data race.
+// it still tells are dtype, device and flags. That is a net, not a lock: whoever closes a tensor while another goroutine reads
+// from a view of it has a data race.
 //
 // Views are three words, which the compiler passes in registers. All that describes the elements lies behind a pointer,
 // and is shared with the parts that Sub and Rows return.
